@@ -1,0 +1,38 @@
+"""Kernels into ensembles and back: five papers, their solvers, and scikit-learn estimators with certificates."""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_ESTIMATORS = {
+    "AdaBoost": "adaboost",
+    "AdaBoostECC": "multiclass_boosting",
+    "AdaBoostMH": "multiclass_boosting",
+    "AdaBoostMO": "multiclass_boosting",
+    "CGBoostClassifier": "cg_boost",
+    "CGBoostRegressor": "cg_boost",
+    "CGEns": "cgens",
+    "CGEnsSLS": "cgens_sls",
+    "DRM": "drm",
+    "DistanceKernelSVC": "distance_svc",
+    "DistanceKernelSVCCV": "distance_svc",
+    "ExRM": "exrm",
+    "LPBoost": "lpboost",
+    "MultiBoost": "multiboost",
+}
+_FUNCTIONS = {"perceptron_kernel": "kernels", "stump_kernel": "kernels", "load": "data"}
+
+__all__ = ["__version__", *_ESTIMATORS, *_FUNCTIONS]
+
+
+def __getattr__(name: str):
+    """Import a public name when it is first used: ``import kernsemble`` alone stays cheap."""
+    if name in _ESTIMATORS:
+        return getattr(import_module(f"kernsemble.estimators.{_ESTIMATORS[name]}"), name)
+    if name in _FUNCTIONS:
+        return getattr(import_module(f"kernsemble.{_FUNCTIONS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Trials, their plan and their execution; one module a paper."""

@@ -1,0 +1,72 @@
+"""What a family of hypotheses offers to column generation and boosting.
+
+An ORACLE belongs to one training set. Given signed weights V it finds the hypothesis h that maximizes
+``|sum_i V_i h(x_i)|`` (equation (8) of shen2014, (12) of bi2004, (4) of lin2012), one for each column of V.
+What it finds it describes by a ``Candidate``; ``collect`` turns the candidates that were kept into ``Hypotheses``,
+which evaluate on new data without a Python loop over hypotheses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A hypothesis that an oracle found.
+
+    Attributes
+    ----------
+    key : hashable
+        Names the hypothesis within its oracle; equal keys give equal columns.
+    score : float
+        ``V @ column``. Negation-complete families return the polarity that makes it non-negative.
+    column : ndarray of shape (n_samples,)
+        Outputs on the training set: int8 for -1/+1 families, float64 otherwise.
+    """
+
+    key: Hashable
+    score: float
+    column: np.ndarray
+
+
+class Hypotheses(Protocol):
+    """A fixed list of hypotheses, evaluated on any data of the training width."""
+
+    def __len__(self) -> int:
+        """Return the number of hypotheses J."""
+
+    def outputs(self, X: np.ndarray) -> np.ndarray:
+        """H of shape (n, J)."""
+
+    def decision(self, X: np.ndarray, W: np.ndarray, b: float | np.ndarray = 0.0) -> np.ndarray:
+        """``outputs(X) @ W + b`` in one pass, H never stored; W is (J,) or (J, K)."""
+
+
+class Oracle(Protocol):
+    """Prices one family of hypotheses on one training set."""
+
+    negation_complete: bool
+
+    def best(self, V: np.ndarray) -> list[Candidate]:
+        """Return the best candidate for each column of V: (n,) gives one, (n, K) gives K. Excluded keys are skipped.
+
+        Ties are broken by the smallest key, so results do not depend on the number of threads.
+        An exhausted family gives an empty list.
+        """
+
+    def exclude(self, key: Hashable) -> None:
+        """Leave the hypothesis with this key out of later searches (both polarities)."""
+
+    def collect(self, keys: Sequence[Hashable]) -> Hypotheses:
+        """Return the hypotheses with these keys, in this order."""
+
+    def sum_of_squares(self, v: np.ndarray) -> float:
+        """Sum of squared scores of all hypotheses that are not excluded (both polarities count once); nan if infinite.
+
+        Half of it is the duality gap of the l2 problems (equation (9) of shen2014).
+        """

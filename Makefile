@@ -1,0 +1,53 @@
+# Every target sets up .venv by itself. PYTHON=python3.12 chooses another interpreter.
+PYTHON ?= python3
+SCALE ?= quick
+JOBS ?= 2
+FRESH ?=
+RUN := .venv/bin/python -m
+export PYTHON
+# One thread for BLAS and OpenMP in each process: parallelism is over trials, and last digits repeat.
+export OMP_NUM_THREADS = 1
+export OPENBLAS_NUM_THREADS = 1
+export MKL_NUM_THREADS = 1
+export DVC_NO_ANALYTICS = 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup data reproduce test lint bench site lab lock clean
+
+help:  ## show this list
+	@echo "usage: make TARGET [PYTHON=python3.12] [JOBS=2]"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
+
+setup:
+	@./tools/setup
+
+data: setup  ## fetch the tracked datasets from the in-repository remote and verify them
+	@.venv/bin/dvc pull --quiet
+	@$(RUN) kernsemble data verify
+
+reproduce: data  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute all of it)
+	@$(RUN) kernsemble reproduce all --scale $(SCALE) --jobs $(JOBS) $(if $(FRESH),--fresh)
+
+test: data lint  ## lint, then unit, property, notebook and repository tests
+	@$(RUN) pytest --numprocesses $(JOBS) --dist loadscope
+
+lint: setup
+	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check . \
+		|| { echo "kernsemble: see 'ruff check .'; 'ruff format .' mends the layout" >&2; exit 1; }
+
+bench: data  ## race the solvers against their peers on this machine, one after the other
+	@$(RUN) benchmarks
+
+site: setup  ## build the documentation into docs/_build/html from the committed notebooks
+	@$(RUN) sphinx --quiet --fail-on-warning docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+lab: data  ## open the notebooks in JupyterLab
+	@.venv/bin/jupyter lab notebooks
+
+lock: setup  ## pin the newest versions that fit pyproject.toml into requirements.lock
+	@./tools/lock --upgrade
+
+clean:  ## remove the environment, caches and quick results; data and committed results stay
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build docs/_build results/quick
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,182 @@
+"""What the ensemble classifiers share: checking input, encoding labels, and predicting from weighted hypotheses.
+
+A classifier derives from ``EnsembleClassifier``, writes ``__init__`` (stores only) and ``fit``, and gets the rest.
+
+How to use it. ``fit`` begins with ``data = self._check_training(X, y, sample_weight)``, which sets ``classes_`` and
+``n_features_in_`` and returns a ``TrainingData`` (rows of weight zero dropped, labels as 0..K-1, ``data.signs`` as
+-1/+1). It ends by setting
+
+- ``hypotheses_``: what ``oracle.collect(keys)`` returned, J of them;
+- ``coef_``: (J,) for a two-class score, (J, K) for one score a class; ``intercept_``: a float or (K,);
+- ``n_rounds_``: rounds that were run;
+- one of, for the ``staged_*`` methods: nothing at all if round t adds the same number of hypotheses as every other
+  and leaves earlier weights alone (stage-wise methods), or ``coef_path_``, a list of ``(w, b)`` a round, w over the
+  first ``len(w)`` hypotheses (fully corrective methods).
+
+``for _ in progress(self.n_rounds, self.verbose, type(self).__name__)`` draws a bar when ``verbose`` asks for one.
+Class attributes: ``_binary_only = True`` refuses more than two classes; ``_input_types`` lists the dtypes that are
+taken as they come (the first is what others are converted to).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_scalar
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Checked training data.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        In one of the estimator's input types, C-contiguous; never to be written to.
+    labels : ndarray of shape (n_samples,), intp
+        Index of each sample's class in ``classes_``.
+    weight : ndarray of shape (n_samples,)
+        Sample weights, all positive; ones where none were given.
+    n_classes : int
+        Number of classes, at least 2.
+    """
+
+    X: np.ndarray
+    labels: np.ndarray
+    weight: np.ndarray
+    n_classes: int
+
+    @property
+    def signs(self) -> np.ndarray:
+        """Labels of a two-class problem as -1.0 and +1.0."""
+        return 2.0 * self.labels - 1.0
+
+
+def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
+    """Return finite, non-negative sample weights of shape (n_samples,); None means ones."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0
+    )
+    if weight.ndim == 0:
+        return np.full(n_samples, float(weight))
+    if weight.shape != (n_samples,):
+        raise ValueError(f"sample_weight has shape {weight.shape}; expected ({n_samples},), one for each row of X.")
+    if (weight < 0).any():
+        raise ValueError(f"sample_weight has negative entries (smallest {weight.min():g}); pass weights >= 0.")
+    if not (weight > 0).any():
+        raise ValueError("sample_weight is zero for all samples; at least one must be positive.")
+    return weight
+
+
+def check_rounds(n_rounds: Any, name: str = "n_rounds") -> int:
+    """Return a number of rounds, an integer of at least 1."""
+    return int(check_scalar(n_rounds, name, Integral, min_val=1))
+
+
+def progress(n_rounds: int, verbose: bool | int, description: str) -> Iterable[int]:
+    """Return ``range(n_rounds)``, with a progress bar on stderr when verbose."""
+    if not verbose:
+        return range(n_rounds)
+    from tqdm.auto import tqdm  # imported here: a quiet fit does not pay for it
+
+    return tqdm(range(n_rounds), desc=description, unit="round", leave=bool(verbose > 1))
+
+
+class EnsembleClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the classifiers f(x) = sum_j w_j h_j(x) + b; see the module's docstring for what ``fit`` must set."""
+
+    _binary_only = False
+    _input_types: tuple[type, ...] = (np.float64, np.uint8)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = not self._binary_only
+        return tags
+
+    def _check_training(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
+        """Validate training data, learn ``classes_``, drop rows of weight zero."""
+        X, y = validate_data(self, X, y, dtype=list(self._input_types), order="C")
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y")
+        weight = check_weights(sample_weight, X.shape[0])
+        check_consistent_length(X, y, weight)
+        if (weight == 0).any():  # a row without weight must not even move a threshold
+            kept = weight > 0
+            X, y, weight = X[kept], y[kept], weight[kept]
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        n_classes = len(self.classes_)
+        if n_classes < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, but the data contains only one class: "
+                f"{self.classes_[0]!r}."
+            )
+        if self._binary_only and (n_classes > 2 or kind == "multiclass"):
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}. "
+                f"{type(self).__name__} got {n_classes} classes; use a multi-class method such as AdaBoostMH."
+            )
+        return TrainingData(X, labels, weight, n_classes)
+
+    def _check_input(self, X: Any) -> np.ndarray:
+        """Validate data to predict for: fitted, finite, of the training width."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=list(self._input_types), order="C", reset=False)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return scores: (n_samples,) positive for ``classes_[1]`` if two-class, else (n_samples, n_classes)."""
+        X = self._check_input(X)
+        return self.hypotheses_.decision(X, self.coef_, self.intercept_)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of the largest score; a tie goes to the first class."""
+        return self._classes_of(self.decision_function(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield ``decision_function(X)`` after each round."""
+        X = self._check_input(X)
+        H = self.hypotheses_.outputs(X)
+        if hasattr(self, "coef_path_"):
+            H = np.asarray(H, dtype=np.float64, order="F")
+            for w, b in self.coef_path_:
+                yield H[:, : len(w)] @ w + b
+        else:
+            yield from self._staged_sums(H)
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield ``predict(X)`` after each round."""
+        for scores in self.staged_decision_function(X):
+            yield self._classes_of(scores)
+
+    def _staged_sums(self, H: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield running sums over rounds that add equally many hypotheses."""
+        step = H.shape[1] // self.n_rounds_
+        scores = np.zeros((len(H), *self.coef_.shape[1:])) + self.intercept_
+        for start in range(0, H.shape[1], step):
+            rows = slice(start, start + step)
+            scores = scores + H[:, rows] @ self.coef_[rows]
+            yield scores
+
+    def _classes_of(self, scores: np.ndarray) -> np.ndarray:
+        """Return class labels for scores of one column or of one column a class."""
+        index = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[index]
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the total absolute weight; stumps only."""
+        check_is_fitted(self)
+        if not hasattr(self.hypotheses_, "feature_importances"):
+            raise AttributeError(
+                f"feature_importances_ exists for stumps only; this {type(self).__name__} was fitted with "
+                f"{type(self.hypotheses_).__name__}."
+            )
+        return self.hypotheses_.feature_importances(self.coef_)

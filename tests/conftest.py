@@ -5,8 +5,8 @@ import os
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-import numpy as np
-import pytest
+import numpy as np  # noqa: E402 (the thread counts must stand before NumPy is loaded)
+import pytest  # noqa: E402
 
 
 @pytest.fixture(params=[0, 1, 2])

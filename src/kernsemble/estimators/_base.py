@@ -1,21 +1,20 @@
-"""What the ensemble classifiers share: checking input, encoding labels, and predicting from weighted hypotheses.
+"""What the ensemble classifiers share: checking input, encoding labels, predicting from weighted hypotheses.
 
-A classifier derives from ``EnsembleClassifier``, writes ``__init__`` (stores only) and ``fit``, and gets the rest.
-
-How to use it. ``fit`` begins with ``data = self._check_training(X, y, sample_weight)``, which sets ``classes_`` and
-``n_features_in_`` and returns a ``TrainingData`` (rows of weight zero dropped, labels as 0..K-1, ``data.signs`` as
--1/+1). It ends by setting
+A classifier derives from ``EnsembleClassifier``, writes ``__init__`` (stores only) and ``fit``, and inherits the
+rest. ``fit`` begins with ``data = self._check_training(X, y, sample_weight)``, which sets ``classes_`` and
+``n_features_in_`` and returns ``TrainingData``: rows of weight zero dropped, labels as 0..K-1, ``data.signs`` as
+-1/+1. It ends by setting
 
 - ``hypotheses_``: what ``oracle.collect(keys)`` returned, J of them;
 - ``coef_``: (J,) for a two-class score, (J, K) for one score a class; ``intercept_``: a float or (K,);
 - ``n_rounds_``: rounds that were run;
-- one of, for the ``staged_*`` methods: nothing at all if round t adds the same number of hypotheses as every other
-  and leaves earlier weights alone (stage-wise methods), or ``coef_path_``, a list of ``(w, b)`` a round, w over the
-  first ``len(w)`` hypotheses (fully corrective methods).
+- for the ``staged_*`` methods: nothing more if every round adds equally many hypotheses and leaves earlier
+  weights alone (stage-wise methods); otherwise ``coef_path_``, one ``(w, b)`` a round, w over the first
+  ``len(w)`` hypotheses (fully corrective methods).
 
-``for _ in progress(self.n_rounds, self.verbose, type(self).__name__)`` draws a bar when ``verbose`` asks for one.
-Class attributes: ``_binary_only = True`` refuses more than two classes; ``_input_types`` lists the dtypes that are
-taken as they come (the first is what others are converted to).
+``for _ in progress(self.n_rounds, self.verbose, type(self).__name__)`` draws a bar when ``verbose`` asks for it.
+Class attributes: ``_binary_only = True`` refuses more than two classes; ``_input_types`` lists the dtypes taken
+as they come (other input is converted to the first).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_scalar
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 
@@ -69,9 +68,11 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
     if weight.ndim == 0:
         return np.full(n_samples, float(weight))
     if weight.shape != (n_samples,):
-        raise ValueError(f"sample_weight has shape {weight.shape}; expected ({n_samples},), one for each row of X.")
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}; expected ({n_samples},), one for each row."
+        )
     if (weight < 0).any():
-        raise ValueError(f"sample_weight has negative entries (smallest {weight.min():g}); pass weights >= 0.")
+        raise ValueError(f"sample_weight must not be negative; its smallest entry is {weight.min():g}.")
     if not (weight > 0).any():
         raise ValueError("sample_weight is zero for all samples; at least one must be positive.")
     return weight
@@ -92,7 +93,7 @@ def progress(n_rounds: int, verbose: bool | int, description: str) -> Iterable[i
 
 
 class EnsembleClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the classifiers f(x) = sum_j w_j h_j(x) + b; see the module's docstring for what ``fit`` must set."""
+    """Base of the classifiers f(x) = sum_j w_j h_j(x) + b; the module's docstring says what ``fit`` must set."""
 
     _binary_only = False
     _input_types: tuple[type, ...] = (np.float64, np.uint8)
@@ -106,7 +107,6 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         """Validate training data, learn ``classes_``, drop rows of weight zero."""
         X, y = validate_data(self, X, y, dtype=list(self._input_types), order="C")
         check_classification_targets(y)
-        kind = type_of_target(y, input_name="y")
         weight = check_weights(sample_weight, X.shape[0])
         check_consistent_length(X, y, weight)
         if (weight == 0).any():  # a row without weight must not even move a threshold
@@ -116,12 +116,12 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         n_classes = len(self.classes_)
         if n_classes < 2:
             raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes, but the data contains only one class: "
-                f"{self.classes_[0]!r}."
+                f"{type(self).__name__} needs samples of at least 2 classes, but the data contains "
+                f"only one class: {self.classes_[0]!r}."
             )
-        if self._binary_only and (n_classes > 2 or kind == "multiclass"):
+        if self._binary_only and n_classes > 2:
             raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}. "
+                "Only binary classification is supported. The type of the target is multiclass. "
                 f"{type(self).__name__} got {n_classes} classes; use a multi-class method such as AdaBoostMH."
             )
         return TrainingData(X, labels, weight, n_classes)
@@ -132,7 +132,7 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         return validate_data(self, X, dtype=list(self._input_types), order="C", reset=False)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return scores: (n_samples,) positive for ``classes_[1]`` if two-class, else (n_samples, n_classes)."""
+        """Return scores: (n,), positive for ``classes_[1]``, if two-class; otherwise (n, n_classes)."""
         X = self._check_input(X)
         return self.hypotheses_.decision(X, self.coef_, self.intercept_)
 

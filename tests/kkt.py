@@ -1,15 +1,15 @@
 """One check of optimality for every master: the four Karush-Kuhn-Tucker conditions.
 
-The problem is  minimize over w, b:  penalty(w) + sum_i c_i loss(y_i, f_i),  f = H w + b,  c_i = C sample_weight_i.
+The problem is: minimize over w, b  penalty(w) + sum_i c_i loss(y_i, f_i),  f = H w + b,  c_i = C s_i.
 With signed dual weights V (V_i = u_i y_i for a margin loss, V = u for regression) the optimum is where
 
 - primal feasible:  w >= 0 if the problem says so, b = 0 if it has no intercept;
 - dual domain:      u_i within the domain of the loss' conjugate; l1: scores H'V within [-1, 1] (or <= 1);
 - complementary:    u_i belongs to the slope of the loss at f_i;
-- stationary:       H'V belongs to the subdifferential of the penalty at w, and sum V answers to the intercept.
+- stationary:       H'V belongs to the subdifferential of the penalty at w; sum V answers to the intercept.
 
-To teach it a new loss or penalty, add a function to LOSSES or PENALTIES: it returns named violations, all zero at the
-optimum and scaled so that one tolerance serves them all.
+To teach it a new loss or penalty, add a function to LOSSES or PENALTIES: it returns named violations, all zero
+at the optimum and scaled so that one tolerance serves them all.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ With signed dual weights V (V_i = u_i y_i for a margin loss, V = u for regressio
 - complementary:    u_i belongs to the slope of the loss at f_i;
 - stationary:       H'V belongs to the subdifferential of the penalty at w; sum V answers to the intercept.
 
-To teach it a new loss or penalty, add a function to LOSSES or PENALTIES: it returns named violations, all zero
-at the optimum and scaled so that one tolerance serves them all.
+To teach it a new loss or penalty, add a function to LOSSES or PENALTIES: it returns named violations, all
+zero at the optimum and scaled so that one tolerance serves them all.
 """
 
 from __future__ import annotations

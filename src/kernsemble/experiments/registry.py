@@ -1,0 +1,215 @@
+"""What a paper declares: its datasets, its exhibits, and the functions that compute its trials.
+
+``experiments/KEY.py`` holds one ``Paper`` named ``paper``. The signature of a trial function is its schema: the
+keyword-only parameters say which keys of ``params.yaml`` it takes, their annotations which values.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Any, get_type_hints
+
+PAPERS = ("bi2004", "linli2005", "lin2012", "shen2014", "guo2017")
+# Columns that every row of evidence has besides its metrics.
+RESERVED = frozenset({"dataset", "method", "trial", "seconds", "revision", "params", "data", "check"})
+
+
+class PlanError(ValueError):
+    """A paper, its parameters or a request that cannot be carried out; the message names the key and the remedy."""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A table or figure whose trials share one file of evidence.
+
+    Attributes
+    ----------
+    name, title : str
+    metrics : tuple of str
+        Numbers that a trial returns, or one-dimensional arrays of them.
+    timing : tuple of str
+        Metrics that depend on the machine: ``verify`` does not compare them.
+    tolerance : mapping of str to float
+        Absolute tolerance of ``verify`` for metrics that are rounding noise.
+    alone : bool
+        Whether its trials never run beside others.
+    """
+
+    name: str
+    title: str
+    metrics: tuple[str, ...] = ()
+    timing: tuple[str, ...] = ()
+    tolerance: Mapping[str, float] = field(default_factory=dict)
+    alone: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All metrics, in the order of the evidence's columns."""
+        return (*self.metrics, *self.timing)
+
+
+@dataclass(frozen=True)
+class TrialFunction:
+    """A pure function that computes the trials of some methods of one exhibit."""
+
+    function: Callable[..., Mapping[str, Any]]
+    exhibit: str
+    methods: tuple[str, ...]
+    datasets: tuple[str, ...] | None
+    together: bool
+    parameters: Mapping[str, Any]
+    required: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """Name of the function in its module."""
+        return self.function.__name__
+
+
+class Paper:
+    """A paper to reproduce: vocabulary of its datasets, its exhibits and trial functions.
+
+    Parameters
+    ----------
+    key : str
+        Short name, such as "linli2005".
+    title : str
+    datasets : mapping of str to str, tuple of str, or None
+        Every label that a trial's ``dataset`` may take, and the stored dataset(s) whose content the trial depends on;
+        None for generated data.
+
+    Examples
+    --------
+    >>> from kernsemble.experiments.registry import Paper
+    >>> paper = Paper("tiny2000", title="A tiny paper", datasets={"coin": None})
+    >>> _ = paper.exhibit("table1", "Heads", metrics=("heads",))
+    >>> @paper.trials("table1", methods=("fair",))
+    ... def toss(trial, *, n_tosses: int):
+    ...     return {"heads": trial.rng().integers(2, size=n_tosses).mean()}
+    >>> paper.functions["table1"][0].parameters
+    mappingproxy({'n_tosses': <class 'int'>})
+    """
+
+    def __init__(self, key: str, *, title: str, datasets: Mapping[str, str | tuple[str, ...] | None]) -> None:
+        self.key = key
+        self.title = title
+        self.datasets = {label: _stored_names(names) for label, names in datasets.items()}
+        self.exhibits: dict[str, Exhibit] = {}
+        self.functions: dict[str, list[TrialFunction]] = {}
+
+    def exhibit(
+        self,
+        name: str,
+        title: str,
+        *,
+        metrics: Iterable[str] = (),
+        timing: Iterable[str] = (),
+        tolerance: Mapping[str, float] | None = None,
+        alone: bool = False,
+    ) -> Exhibit:
+        """Declare an exhibit and the numbers that its trials return."""
+        made = Exhibit(name, title, tuple(metrics), tuple(timing), dict(tolerance or {}), alone)
+        where = f"{self.key}: exhibit {name!r}"
+        if name in self.exhibits:
+            raise PlanError(f"{where} is declared twice.")
+        if not name.isidentifier():
+            raise PlanError(f"{where}: the name becomes a file name; use letters, digits and underscores.")
+        if not made.columns or len(set(made.columns)) < len(made.columns) or RESERVED & set(made.columns):
+            raise PlanError(
+                f"{where}: metrics must be distinct, at least one, and none of {sorted(RESERVED)}."
+            )
+        if unknown := set(made.tolerance) - set(made.metrics):
+            raise PlanError(
+                f"{where}: tolerance for {sorted(unknown)}, which are not among {list(made.metrics)}."
+            )
+        self.exhibits[name] = made
+        self.functions[name] = []
+        return made
+
+    def trials(
+        self,
+        exhibit: str,
+        *,
+        methods: Iterable[str],
+        datasets: Iterable[str] | None = None,
+        together: bool = False,
+    ) -> Callable:
+        """Register a function for some methods of an exhibit.
+
+        Parameters
+        ----------
+        exhibit : str
+        methods : iterable of str
+            The function is called once for each; with ``together``, once for all of them.
+        datasets : iterable of str, optional
+            Labels that the function serves; by default all.
+        together : bool
+            Whether the function returns ``{method: {metric: value}}`` for all its methods at once.
+        """
+
+        def register(function: Callable) -> Callable:
+            self._register(function, exhibit, tuple(methods), datasets and tuple(datasets), together)
+            return function
+
+        return register
+
+    def _register(
+        self,
+        function: Callable,
+        exhibit: str,
+        methods: tuple[str, ...],
+        datasets: tuple[str, ...] | None,
+        together: bool,
+    ) -> None:
+        where = f"{self.key}: trials {function.__name__!r}"
+        if exhibit not in self.exhibits:
+            raise PlanError(f"{where}: no exhibit {exhibit!r}; declared are {list(self.exhibits)}.")
+        if unknown := set(datasets or ()) - set(self.datasets):
+            raise PlanError(f"{where}: datasets {sorted(unknown)} are not among {list(self.datasets)}.")
+        for other in self.functions[exhibit]:
+            both = set(other.methods) & set(methods)
+            if both and (not datasets or not other.datasets or set(datasets) & set(other.datasets)):
+                raise PlanError(f"{where}: {sorted(both)} of {exhibit!r} already belong to {other.name!r}.")
+        parameters, required = _schema(function, where)
+        made = TrialFunction(function, exhibit, methods, datasets, together, parameters, required)
+        self.functions[exhibit].append(made)
+
+    def methods(self, exhibit: str) -> tuple[str, ...]:
+        """All methods of an exhibit, in the order of registration."""
+        return tuple(dict.fromkeys(m for function in self.functions[exhibit] for m in function.methods))
+
+
+def _stored_names(names: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return () if names is None else (names,) if isinstance(names, str) else tuple(names)
+
+
+def _schema(function: Callable, where: str) -> tuple[Mapping[str, Any], frozenset[str]]:
+    """Return the keyword-only parameters with their types, and those without a default."""
+    positional, keywords = [], []
+    for parameter in inspect.signature(function).parameters.values():
+        (keywords if parameter.kind is parameter.KEYWORD_ONLY else positional).append(parameter)
+    if len(positional) != 1:
+        raise PlanError(f"{where} must take one positional argument, the trial; the rest keyword-only.")
+    hints = get_type_hints(function)
+    if untyped := [parameter.name for parameter in keywords if parameter.name not in hints]:
+        raise PlanError(f"{where}: parameters {untyped} have no type; params.yaml is checked against it.")
+    required = frozenset(p.name for p in keywords if p.default is p.empty)
+    return MappingProxyType({p.name: hints[p.name] for p in keywords}), required
+
+
+def load_paper(key: str) -> Paper:
+    """Return the paper of ``kernsemble.experiments.KEY``, or of a dotted module (``package.module``)."""
+    name = key if "." in key else f"kernsemble.experiments.{key}"
+    if "." not in key and key not in PAPERS:
+        raise PlanError(f"No paper {key!r}; there are {', '.join(PAPERS)}.")
+    return import_module(name).paper
+
+
+def available_papers() -> tuple[str, ...]:
+    """Keys of the papers whose trials are written."""
+    return tuple(key for key in PAPERS if find_spec(f"kernsemble.experiments.{key}"))

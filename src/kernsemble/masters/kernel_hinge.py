@@ -1,0 +1,232 @@
+r"""Hinge loss in the space of a kernel: the soft-margin support vector machine, exact and along a path of C.
+
+Primal (P_1) and dual (P_2) of linli2005, for a kernel matrix K and labels y in {-1, +1}::
+
+    min_{w,b}   1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (<w, phi(x_i)> + b))
+    max_u       sum_i u_i - 1/2 sum_ij u_i u_j y_i y_j K_ij    s.t.  sum_i y_i u_i = 0,  0 <= u_i <= C_i
+
+With ``beta = y u`` the dual is the box- and sum-constrained program of `masters.smo`, and f = K beta + b.
+Stop when the maximal violating pair is below ``tol`` (1e-3, the rule of LIBSVM); every solution states its exact
+gap. Because beta sums to zero, K may lack any constant (Theorems 2 and 5): distance kernels, which are positive
+definite on such vectors only, are welcome.
+
+One kernel matrix serves a whole path of C, and one path each fold of a cross-validation. From C to C' the start
+is ``r beta`` with the r <= C'/C that maximizes the dual: bounded variables stay bounded, hard margins stay put.
+
+Paper symbol = code name: lambda_i = u, K = K, C = C, b = b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from kernsemble.masters.base import Solution
+from kernsemble.masters.smo import minimize
+
+
+def solve_kernel_hinge(
+    K: np.ndarray,
+    y: np.ndarray,
+    C: float | np.ndarray,
+    *,
+    start: np.ndarray | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 10_000_000,
+) -> Solution:
+    """Solve one support vector machine on a kernel matrix.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Symmetric kernel matrix, positive semi-definite on vectors that sum to zero.
+    y : ndarray of shape (n,)
+        Labels -1 and +1, both present.
+    C : float or ndarray of shape (n,)
+        Weight of the sum of losses, or of each sample's loss.
+    start : ndarray of shape (n,), default=None
+        Feasible multipliers ``beta = y u`` to start from; None starts at zero.
+    tol : float, default=1e-3
+        Violation of the maximal violating pair at which to stop.
+    max_iter : int, default=10_000_000
+        Most pair steps.
+
+    Returns
+    -------
+    Solution
+        ``w = y u`` are the weights of the kernel columns, ``u`` the dual weights, ``gap`` is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.masters.kernel_hinge import solve_kernel_hinge
+    >>> X = np.array([[-1.0], [1.0]])
+    >>> solution = solve_kernel_hinge(-np.abs(X - X.T), np.array([-1.0, 1.0]), C=10.0)
+    >>> solution.u
+    array([0.5, 0.5])
+    """
+    K, y = _check(K, y)
+    bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape)
+    if not np.all(bounds >= 0):
+        raise ValueError("C must not be negative.")
+    beta = np.zeros(y.size) if start is None else np.array(start, dtype=np.float64)
+    E = _minimize(K, y, bounds, beta, tol, max_iter)
+    return _certify(y, bounds, beta, *E, tol)
+
+
+def kernel_hinge_path(
+    K: np.ndarray, y: np.ndarray, Cs: Sequence[float], *, tol: float = 1e-3, max_iter: int = 10_000_000
+) -> list[Solution]:
+    """Solve for each C in turn, each from the last, on one kernel matrix.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Symmetric kernel matrix.
+    y : ndarray of shape (n,)
+        Labels -1 and +1, both present.
+    Cs : sequence of float
+        Weights of the sum of losses, best in increasing order.
+    tol : float, default=1e-3
+        As in `solve_kernel_hinge`.
+    max_iter : int, default=10_000_000
+        As in `solve_kernel_hinge`.
+
+    Returns
+    -------
+    list of Solution
+        One for each C, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.masters.kernel_hinge import kernel_hinge_path
+    >>> X = np.array([[-1.0], [1.0]])
+    >>> path = kernel_hinge_path(-np.abs(X - X.T), np.array([-1.0, 1.0]), [0.25, 4.0])
+    >>> [float(solution.u[0]) for solution in path]
+    [0.25, 0.5]
+    """
+    K, y = _check(K, y)
+    solutions: list[Solution] = []
+    start, previous = np.zeros(y.size), 0.0
+    for C in Cs:
+        if solutions:
+            start = _rescale(K, y, start, previous, C)
+        solutions.append(solve_kernel_hinge(K, y, C, start=start, tol=tol, max_iter=max_iter))
+        start, previous = solutions[-1].w, C
+    return solutions
+
+
+def cross_validate_path(
+    K: np.ndarray,
+    y: np.ndarray,
+    Cs: Sequence[float],
+    folds: Iterable[tuple[np.ndarray, np.ndarray]],
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 10_000_000,
+) -> np.ndarray:
+    """Held-out accuracies for every C and fold, from one kernel matrix.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix of all samples.
+    y : ndarray of shape (n,)
+        Labels -1 and +1.
+    Cs : sequence of float
+        Weights of the sum of losses, best in increasing order.
+    folds : iterable of (train, test)
+        Index arrays, as from ``StratifiedKFold.split``.
+    tol : float, default=1e-3
+        As in `solve_kernel_hinge`.
+    max_iter : int, default=10_000_000
+        As in `solve_kernel_hinge`.
+
+    Returns
+    -------
+    ndarray of shape (n_Cs, n_folds)
+        Shares of held-out samples that are classified correctly; a decision of exactly 0 counts as -1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.masters.kernel_hinge import cross_validate_path
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> fold = (np.array([0, 3]), np.array([1, 2]))
+    >>> cross_validate_path(-np.abs(X - X.T), np.sign(X[:, 0]), [1.0], [fold])
+    array([[1.]])
+    """
+    scores = []
+    for train, test in folds:
+        path = kernel_hinge_path(K[np.ix_(train, train)], y[train], Cs, tol=tol, max_iter=max_iter)
+        decisions = K[np.ix_(test, train)] @ np.column_stack([s.w for s in path]) + [s.b for s in path]
+        scores.append(np.mean((decisions > 0) == (y[test, np.newaxis] > 0), axis=0))
+    return np.array(scores).T
+
+
+def _check(K: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Contiguous float64 operands; a kernel matrix must be square and finite, labels must be -1 and +1."""
+    K = np.ascontiguousarray(K, dtype=np.float64)
+    y = np.asarray(y, dtype=np.float64)
+    if y.ndim != 1 or K.shape != (y.size, y.size):
+        raise ValueError(f"K must have shape ({y.size}, {y.size}) to match y, got {K.shape}.")
+    if not np.array_equal(np.unique(y), [-1.0, 1.0]):
+        raise ValueError("y must hold the labels -1 and +1, both present.")
+    return K, y
+
+
+def _rescale(K: np.ndarray, y: np.ndarray, beta: np.ndarray, C_old: float, C_new: float) -> np.ndarray:
+    """Best start on the ray through beta: the r in [0, C_new / C_old] that maximizes the dual."""
+    linear, quadratic = y @ beta, beta @ (K @ beta)
+    limit = C_new / C_old
+    r = limit if quadratic <= 0.0 else min(limit, linear / quadratic)
+    return np.clip(r * beta, np.minimum(0.0, C_new * y), np.maximum(0.0, C_new * y))
+
+
+def _minimize(
+    K: np.ndarray, y: np.ndarray, bounds: np.ndarray, beta: np.ndarray, tol: float, max_iter: int
+) -> tuple[np.ndarray, int, float]:
+    """Run the solver in place on beta; return f = K beta afresh, the steps taken, and the violation left."""
+    lower, upper = np.minimum(0.0, bounds * y), np.maximum(0.0, bounds * y)
+    gradient = K @ beta - y
+    pairs, subspaces, violation = minimize(
+        K, K.diagonal().copy(), lower, upper, beta, gradient, tol, max_iter
+    )
+    return K @ beta, pairs + subspaces, violation
+
+
+def _certify(
+    y: np.ndarray,
+    bounds: np.ndarray,
+    beta: np.ndarray,
+    f: np.ndarray,
+    n_iter: int,
+    violation: float,
+    tol: float,
+) -> Solution:
+    """Attach the intercept of LIBSVM and the exact duality gap."""
+    b = _intercept(y, bounds, beta, y - f)
+    quadratic, linear = beta @ f, y @ beta
+    loss = bounds @ np.maximum(0.0, 1.0 - y * (f + b))
+    return Solution(
+        w=beta,
+        b=b,
+        u=y * beta,
+        objective=float(0.5 * quadratic + loss),
+        gap=float(quadratic + loss - linear),
+        n_iter=int(n_iter),
+        converged=bool(violation <= tol),
+        message=f"Largest violating pair {violation:.3g} against tol={tol:.3g}.",
+    )
+
+
+def _intercept(y: np.ndarray, bounds: np.ndarray, beta: np.ndarray, residual: np.ndarray) -> float:
+    """Mean residual of the free support vectors; without any, the middle of the optimal interval."""
+    free = (beta != 0.0) & (np.abs(beta) < bounds)
+    if free.any():
+        return float(residual[free].mean())
+    may_rise = np.where(y > 0, beta < bounds, beta < 0.0)
+    may_fall = np.where(y > 0, beta > 0.0, beta > -bounds)
+    return float(0.5 * (residual[may_rise].max() + residual[may_fall].min()))

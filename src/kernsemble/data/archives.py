@@ -1,0 +1,141 @@
+"""Read members of package archives without unpacking them to disk.
+
+A path names its way inward, ``outer/path.tar!inner/path.csv``. Members that could leave a folder (absolute
+paths, ``..``) or stand for another file (links, devices) are refused, whatever reads them.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+MAX_MEMBER_BYTES = 1 << 30
+
+
+class UnsafeArchiveError(RuntimeError):
+    """An archive member that is a link, or whose path leaves the archive's folder."""
+
+
+def read_member(name: str, content: bytes, path: str) -> bytes:
+    """Return one member of an archive held in memory.
+
+    Parameters
+    ----------
+    name : str
+        File name of the archive; its ending tells the format (zip, whl, tar, tar.gz, tgz, tar.xz, deb).
+    content : bytes
+        The archive.
+    path : str
+        Member to read; ``!`` separates archives inside archives.
+
+    Examples
+    --------
+    >>> import io, zipfile
+    >>> from kernsemble.data.archives import read_member
+    >>> buffer = io.BytesIO()
+    >>> with zipfile.ZipFile(buffer, "w") as archive:
+    ...     archive.writestr("folder/numbers.txt", "1 2 3")
+    >>> read_member("tiny.zip", buffer.getvalue(), "folder/numbers.txt")
+    b'1 2 3'
+    """
+    outer, _, inner = path.partition("!")
+    refuse_unsafe_path(outer, name)
+    if name.endswith(".deb"):
+        name, content = _debian_data(name, content)
+    read = _read_zip if name.endswith((".zip", ".whl")) else _read_tar
+    found = read(name, content, outer)
+    return read_member(PurePosixPath(outer).name, found, inner) if inner else found
+
+
+def list_members(name: str, content: bytes) -> list[str]:
+    """Return the names of all regular files in an archive; UnsafeArchiveError if any member is unsafe."""
+    if name.endswith((".zip", ".whl")):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = [info for info in archive.infolist() if not info.is_dir()]
+            for info in entries:
+                _refuse_zip_link(info, name)
+            names = [info.filename for info in entries]
+    else:
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            members = [member for member in archive if not member.isdir()]
+            for member in members:
+                _refuse_tar_link(member, name)
+            names = [member.name for member in members]
+    for member_name in names:
+        refuse_unsafe_path(member_name, name)
+    return names
+
+
+def refuse_unsafe_path(path: str, archive: str) -> None:
+    """Raise UnsafeArchiveError for a path that is absolute or leaves its folder."""
+    parts = PurePosixPath(path.replace("\\", "/")).parts
+    if not parts or ".." in parts or parts[0].startswith("/") or parts[0].endswith(":"):
+        raise UnsafeArchiveError(f"{archive}: member {path!r} leaves the folder of the archive; refused.")
+
+
+def _read_zip(name: str, content: bytes, path: str) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        try:
+            info = archive.getinfo(path)
+        except KeyError:
+            raise FileNotFoundError(_missing(name, path, archive.namelist())) from None
+        _refuse_zip_link(info, name)
+        _refuse_size(info.file_size, path, name)
+        return archive.read(info)
+
+
+def _read_tar(name: str, content: bytes, path: str) -> bytes:
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        # One pass, no index: members of a compressed archive are read in order.
+        names = []
+        for member in archive:
+            if member.name.removeprefix("./") == path:
+                _refuse_tar_link(member, name)
+                _refuse_size(member.size, path, name)
+                stream = archive.extractfile(member)
+                if stream is not None:
+                    return stream.read()
+            names.append(member.name)
+    raise FileNotFoundError(_missing(name, path, names))
+
+
+def _refuse_zip_link(info: zipfile.ZipInfo, archive: str) -> None:
+    """Refuse the zip entries that Unix tools unpack as links or devices."""
+    file_type = (info.external_attr >> 16) & 0o170000
+    if file_type not in (0, 0o100000):
+        raise UnsafeArchiveError(f"{archive}: member {info.filename!r} is not a regular file; refused.")
+
+
+def _refuse_tar_link(member: tarfile.TarInfo, archive: str) -> None:
+    if not member.isreg():
+        raise UnsafeArchiveError(f"{archive}: member {member.name!r} is not a regular file; refused.")
+
+
+def _refuse_size(size: int, path: str, archive: str) -> None:
+    if size > MAX_MEMBER_BYTES:
+        raise UnsafeArchiveError(
+            f"{archive}: member {path!r} has {size} bytes, more than {MAX_MEMBER_BYTES}; refused."
+        )
+
+
+def _debian_data(name: str, content: bytes) -> tuple[str, bytes]:
+    """Return the name and content of the data archive of a Debian package (an ``ar`` file)."""
+    if not content.startswith(b"!<arch>\n"):
+        raise ValueError(f"{name}: expected a Debian package, found another format.")
+    position = 8
+    while position + 60 <= len(content):
+        header = content[position : position + 60]
+        member, size = header[:16].decode().strip().rstrip("/"), int(header[48:58])
+        if member.startswith("data.tar"):
+            return member, content[position + 60 : position + 60 + size]
+        position += 60 + size + size % 2
+    raise ValueError(f"{name}: expected a member data.tar, found none.")
+
+
+def _missing(name: str, path: str, names: Iterable[str]) -> str:
+    ending = PurePosixPath(path).name
+    near = [candidate for candidate in names if candidate.endswith(ending)][:3]
+    return f"{name}: expected a member {path!r}, found none." + (f" Did you mean {near}?" if near else "")

@@ -1,0 +1,145 @@
+"""Reproducible ``.npz`` files: fixed time stamps, no pickles, small integers for decimal numbers.
+
+A decimal number with k digits after the point is stored as the integer ``x 10^k``, k chosen for each
+column; reading divides two integers that floating point holds exactly, so IEEE rounding gives back the very
+float64 that the text would have given. Columns that are indicators of one attribute are stored as one code.
+``array_digest`` hashes names, types, shapes and bytes of the arrays and knows nothing of compression.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from kernsemble.data.base import DatasetDamaged
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_MAX_DECIMALS = 9
+_INTEGERS = (np.int8, np.uint8, np.int16, np.uint16, np.int32)
+
+
+def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays so that equal arrays give equal bytes; the file appears whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".part")
+    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy", date_time=_EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3
+            entry.external_attr = 0o644 << 16
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, np.asanyarray(array), version=(1, 0), allow_pickle=False)
+            archive.writestr(entry, buffer.getvalue(), compresslevel=9)
+    os.replace(temporary, path)
+
+
+def read_npz(path: Path, repair: str) -> dict[str, np.ndarray]:
+    """Read all arrays; DatasetDamaged, which ends with the repair command, if the file cannot be read."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        ValueError,
+        EOFError,
+        OSError,
+        KeyError,
+        NotImplementedError,
+    ) as error:
+        raise DatasetDamaged(
+            f"{path}: expected a readable npz file, found {type(error).__name__} ({error}). Repair: {repair}"
+        ) from error
+
+
+def array_digest(arrays: Mapping[str, np.ndarray]) -> str:
+    """Return the sha256 of names, types, shapes and contents, in the order of the names."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        little = array.dtype.newbyteorder("<")
+        digest.update(f"{name} {little.str} {array.shape}\n".encode())
+        # Fortran-ordered arrays hash through their transpose: the digest sees logical order, not storage.
+        digest.update(np.ascontiguousarray(array.astype(little, copy=False)).data)
+    return digest.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """Return the sha256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def encode_features(X: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the arrays that store X: ``X`` (the smallest exact type), ``decimals``, ``missing`` if needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.data.npz import decode_features, encode_features
+    >>> stored = encode_features(np.array([[0.1, 3.0], [-2.5, np.nan]]))
+    >>> stored["X"].dtype, stored["decimals"]
+    (dtype('int8'), array([1, 0], dtype=int8))
+    >>> decode_features(stored)
+    array([[ 0.1,  3. ],
+           [-2.5,  nan]])
+    """
+    if X.dtype == np.uint8:
+        return {"X": X}
+    X = np.asarray(X, dtype=np.float64)
+    decimals = np.array([_count_decimals(column[~np.isnan(column)]) for column in X.T], dtype=np.int8)
+    if (decimals < 0).any():
+        return {"X": X}
+    scaled = np.rint(X * 10.0**decimals)
+    missing = np.isnan(scaled)
+    low, high = int(np.nanmin(scaled)), int(np.nanmax(scaled))
+    for dtype in _INTEGERS:
+        info = np.iinfo(dtype)
+        # The largest integer of the type is kept free to mark missing cells.
+        if info.min <= low and high < info.max:
+            stored = {"X": np.where(missing, info.max, scaled).astype(dtype), "decimals": decimals}
+            return {**stored, "missing": np.array(info.max, dtype=dtype)} if missing.any() else stored
+    return {"X": X}
+
+
+def decode_features(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return X as float64 (or uint8 where it was stored without ``decimals``)."""
+    X = arrays["X"]
+    if "decimals" in arrays:
+        decoded = X.astype(np.float64, order="C")
+        if arrays["decimals"].any():
+            decoded /= 10.0 ** arrays["decimals"]
+        if "missing" in arrays:
+            decoded[arrays["missing"] == X] = np.nan
+        X = decoded
+    if "codes" not in arrays:
+        return X
+    return _append_indicators(X, arrays["codes"], arrays["levels"])
+
+
+def _append_indicators(X: np.ndarray, codes: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Append to X, for each column of codes, the indicators of its levels 0 .. levels - 1."""
+    n, d = X.shape
+    full = np.zeros((n, d + int(levels.sum())))
+    full[:, :d] = X
+    starts = d + np.concatenate([[0], np.cumsum(levels)[:-1]])
+    for column, start in zip(codes.T, starts, strict=True):
+        full[np.arange(n), start + column] = 1.0
+    return full
+
+
+def _count_decimals(column: np.ndarray) -> int:
+    """Return the fewest decimals that reproduce the column exactly, or -1."""
+    for decimals in range(_MAX_DECIMALS + 1):
+        power = 10.0**decimals
+        if np.array_equal(np.rint(column * power) / power, column):
+            return decimals
+    return -1

@@ -1,0 +1,116 @@
+"""Load datasets from disk. Nothing is downloaded here, and nothing that fails a check is returned."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from kernsemble.data.base import Dataset, DatasetDamaged, DatasetUnavailable
+from kernsemble.data.npz import array_digest, decode_features, read_npz
+from kernsemble.data.sources import Source, get_source
+
+
+def load(name: str) -> Dataset:
+    """Return a dataset by its canonical name or an alias, checked against ``sources.yaml``.
+
+    Parameters
+    ----------
+    name : str
+        A name of ``python -m kernsemble.data list``.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DatasetUnavailable
+        The set is not on this machine; the message names the command that brings it.
+    DatasetDamaged
+        Its file is truncated, altered or of the wrong shape; the message names the repair.
+
+    Examples
+    --------
+    >>> from kernsemble.data import load
+    >>> sonar = load("sonar")
+    >>> sonar.X.shape, sonar.class_counts
+    ((208, 60), {'R': 97, 'M': 111})
+    """
+    source = get_source(name)
+    if source.kind == "large":
+        from kernsemble.data.large import load_large
+
+        return load_large(source)
+    path = core_path(source)
+    if not path.is_file():
+        raise DatasetUnavailable(
+            f"Dataset {source.name!r}: expected {path}, found no file. Repair: {repair_command(source)}"
+        )
+    arrays = read_npz(path, repair_command(source))
+    return build_dataset(source, arrays, path)
+
+
+def build_dataset(source: Source, arrays: dict[str, np.ndarray], path: Path) -> Dataset:
+    """Check stored arrays against their entry in the register and return the dataset."""
+    found = array_digest(arrays)
+    expected = source.sha256.get("arrays", found)
+    if found != expected:
+        raise DatasetDamaged(
+            f"{path}: expected arrays with sha256 {expected}, found {found}. Repair: {repair_command(source)}"
+        )
+    dataset = assemble(source, arrays, found)
+    check_form(dataset, source, path)
+    return dataset
+
+
+def assemble(source: Source, arrays: dict[str, np.ndarray], checksum: str) -> Dataset:
+    """Return the dataset that the arrays describe, unchecked."""
+    return Dataset(
+        name=source.name,
+        X=decode_features(arrays),
+        y=arrays["y"].astype(np.int64),
+        feature_names=tuple(arrays["feature_names"].tolist()),
+        class_names=tuple(arrays["class_names"].tolist()),
+        citation=source.citation,
+        licence=source.licence,
+        note=source.note,
+        part=arrays.get("part"),
+        checksum=checksum,
+    )
+
+
+def check_form(dataset: Dataset, source: Source, path: Path) -> None:
+    """Raise DatasetDamaged unless shape and class counts are those of the register."""
+    facts = [
+        ("n x d", (source.n, source.d), (dataset.n_samples, dataset.n_features)),
+        ("class counts", dict(source.classes), dataset.class_counts),
+        ("labels", (source.n,), dataset.y.shape),
+    ]
+    for what, expected, found in facts:
+        if found != expected:
+            raise DatasetDamaged(
+                f"{path}: expected {what} {expected}, found {found}. Repair: {repair_command(source)}"
+            )
+
+
+def core_path(source: Source) -> Path:
+    """Return the place of a core set's file: KERNSEMBLE_DATA if it is there, else the repository's data/."""
+    named = os.environ.get("KERNSEMBLE_DATA")
+    if named and (Path(named) / source.file).is_file():
+        return Path(named) / source.file
+    return data_folder() / source.file
+
+
+def data_folder() -> Path:
+    """Return the repository's ``data/``; without a checkout, the current folder's."""
+    checkout = Path(__file__).resolve().parents[3]
+    return (checkout if (checkout / "pyproject.toml").is_file() else Path.cwd()) / "data"
+
+
+def repair_command(source: Source) -> str:
+    """Return the command that restores a dataset's file."""
+    if source.kind == "large":
+        return f"python -m kernsemble.data fetch {source.name}"
+    return f"dvc pull (or: python -m kernsemble.data build {source.name})"

@@ -1,9 +1,9 @@
 """What the ensemble classifiers share: checking input, encoding labels, predicting from weighted hypotheses.
 
-A classifier derives from ``EnsembleClassifier``, writes ``__init__`` (stores only) and ``fit``, and inherits the
-rest. ``fit`` begins with ``data = self._check_training(X, y, sample_weight)``, which sets ``classes_`` and
-``n_features_in_`` and returns ``TrainingData``: rows of weight zero dropped, labels as 0..K-1, ``data.signs`` as
--1/+1. It ends by setting
+A classifier derives from ``EnsembleClassifier``, writes ``__init__`` (stores only) and ``fit``, and
+inherits the rest. ``fit`` begins with ``data = self._check_training(X, y, sample_weight)``, which sets
+``classes_`` and ``n_features_in_`` and returns ``TrainingData``: rows of weight zero dropped, labels as
+0..K-1, ``data.signs`` as -1/+1. It ends by setting
 
 - ``hypotheses_``: what ``oracle.collect(keys)`` returned, J of them;
 - ``coef_``: (J,) for a two-class score, (J, K) for one score a class; ``intercept_``: a float or (K,);
@@ -12,9 +12,9 @@ rest. ``fit`` begins with ``data = self._check_training(X, y, sample_weight)``, 
   weights alone (stage-wise methods); otherwise ``coef_path_``, one ``(w, b)`` a round, w over the first
   ``len(w)`` hypotheses (fully corrective methods).
 
-``for _ in progress(self.n_rounds, self.verbose, type(self).__name__)`` draws a bar when ``verbose`` asks for it.
-Class attributes: ``_binary_only = True`` refuses more than two classes; ``_input_types`` lists the dtypes taken
-as they come (other input is converted to the first).
+``for _ in progress(self.n_rounds, self.verbose, type(self).__name__)`` draws a bar when ``verbose`` asks
+for it. Class attributes: ``_binary_only = True`` refuses more than two classes; ``_input_types`` lists the
+dtypes taken as they come (other input is converted to the first).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def progress(n_rounds: int, verbose: bool | int, description: str) -> Iterable[i
 
 
 class EnsembleClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the classifiers f(x) = sum_j w_j h_j(x) + b; the module's docstring says what ``fit`` must set."""
+    """Base of the classifiers f(x) = sum_j w_j h_j(x) + b; the module says what ``fit`` must set."""
 
     _binary_only = False
     _input_types: tuple[type, ...] = (np.float64, np.uint8)

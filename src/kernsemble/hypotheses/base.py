@@ -2,8 +2,8 @@
 
 An ORACLE belongs to one training set. Given signed weights V it finds the hypothesis h that maximizes
 ``|sum_i V_i h(x_i)|`` (equation (8) of shen2014, (12) of bi2004, (4) of lin2012), one for each column of V.
-What it finds it describes by a ``Candidate``; ``collect`` turns the candidates that were kept into ``Hypotheses``,
-which evaluate on new data without a Python loop over hypotheses.
+What it finds it describes by a ``Candidate``; ``collect`` turns the candidates that were kept into
+``Hypotheses``, which evaluate on new data without a Python loop over hypotheses.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Oracle(Protocol):
     negation_complete: bool
 
     def best(self, V: np.ndarray) -> list[Candidate]:
-        """Return the best candidate for each column of V: (n,) gives one, (n, K) gives K. Excluded keys are skipped.
+        """Return the best candidate for each column of V: (n,) gives one, (n, K) gives K; none is excluded.
 
         Ties are broken by the smallest key, so results do not depend on the number of threads.
         An exhausted family gives an empty list.
@@ -66,7 +66,7 @@ class Oracle(Protocol):
         """Return the hypotheses with these keys, in this order."""
 
     def sum_of_squares(self, v: np.ndarray) -> float:
-        """Sum of squared scores of all hypotheses that are not excluded (both polarities count once); nan if infinite.
+        """Sum of squared scores of all hypotheses not excluded, each pair of polarities once; nan if infinite.
 
         Half of it is the duality gap of the l2 problems (equation (9) of shen2014).
         """

@@ -1,0 +1,55 @@
+"""Running a compiled loop over columns or rows on several threads.
+
+Pieces write to places of their own, so results do not depend on the number of threads. Threads of the
+interpreter serve, because compiled loops release its lock: no OpenMP runtime is loaded, and a forked
+process stays usable.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+from numba import config
+
+_WORTH_A_THREAD = 1_000_000  # elementary steps (about a millisecond): less than this costs more to hand over
+
+
+def n_threads() -> int:
+    """Return the number of threads to use: NUMBA_NUM_THREADS or the processors, OMP_NUM_THREADS at most."""
+    limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    return max(1, min(config.NUMBA_NUM_THREADS, int(limit)) if limit.isdigit() else config.NUMBA_NUM_THREADS)
+
+
+@cache
+def _pool(process: int, size: int) -> ThreadPoolExecutor:
+    """Return the pool of this process (a fork must not use its parent's)."""
+    return ThreadPoolExecutor(size, thread_name_prefix="kernsemble")
+
+
+def run_pieces(work: Callable[[int, int], object], cost: np.ndarray) -> None:
+    """Call ``work(start, stop)`` on pieces of ``range(len(cost) - 1)`` of about equal cost.
+
+    Parameters
+    ----------
+    work : callable
+        Handles the columns or rows start..stop-1; must release the interpreter's lock to gain anything.
+    cost : ndarray of shape (n + 1,)
+        Elementary steps before each of n items, ascending (an index pointer serves).
+    """
+    n, total = len(cost) - 1, cost[-1] - cost[0]
+    pieces = int(min(n_threads(), 1 + total // _WORTH_A_THREAD))
+    if pieces < 2:
+        work(0, n)
+        return
+    bounds = np.searchsorted(cost, cost[0] + total * np.arange(1, pieces) / pieces)
+    bounds = [0, *(int(bound) for bound in bounds), n]
+    pool = _pool(os.getpid(), n_threads() - 1)
+    rest = [pool.submit(work, start, stop) for start, stop in pairwise(bounds[1:])]
+    work(bounds[0], bounds[1])
+    for future in rest:
+        future.result()

@@ -1,0 +1,234 @@
+"""Decision stumps: exact search over all of them, and evaluation whose cost hardly grows with their number.
+
+Problem: given signed weights V, maximize |sum_i V_i h(x_i)| over h(x) = s sign(x_f - t), s in {-1, +1}:
+equation (8) of shen2014, (4) of lin2012, the base learner of linli2005. Between two neighboring values of a
+feature every threshold gives the same column, so one stands for them all: the midpoint. The constant h = s
+is the stump with t = -inf. The features are ranked once; a search is then one pass of additions
+(``_stump_columns``).
+
+Paper symbols: q = sign, d = feature, alpha = threshold (linli2005); h-hat = Candidate (shen2014).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from kernsemble.hypotheses._stump_columns import N_CODES, CodedColumns, RankedColumns, quantize
+from kernsemble.hypotheses._stump_votes import add_votes, fill_outputs, step_tables
+from kernsemble.hypotheses._threads import run_pieces
+from kernsemble.hypotheses.base import Candidate
+
+
+class Stump(NamedTuple):
+    """The stump ``sign * (+1 if x[feature] > threshold else -1)``; threshold -inf makes it constant."""
+
+    feature: int
+    threshold: float
+    sign: int
+
+
+class StumpOracle:
+    """Finds the best of all decision stumps on one training set.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Finite training data; uint8 and float64 are used as they are, anything else is converted to float64.
+        Kept, not copied: do not write to it.
+    constant : bool, default=True
+        Whether the constant hypothesis belongs to the family (linli2005, Section III B, asks for it).
+
+    Notes
+    -----
+    Keys are ``Stump`` tuples. Two features with equal columns count as two features: their stumps differ
+    off the training set. Weights are scaled to whole numbers before they are summed, so equal scores are
+    found equal and the smallest key among them wins, whatever the layout of the data and the number of
+    threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.hypotheses.stumps import StumpOracle
+    >>> oracle = StumpOracle(np.array([[1.0, 5.0], [2.0, 3.0], [3.0, 4.0]]))
+    >>> oracle.best(np.array([-1.0, 0.5, 1.0]))[0].key
+    Stump(feature=0, threshold=1.5, sign=1)
+    """
+
+    negation_complete = True
+
+    def __init__(self, X: np.ndarray, *, constant: bool = True):
+        self._X = X = _stump_input(X)
+        self._constant = bool(constant)
+        coded, ranked = CodedColumns(*X.shape), RankedColumns(X, X.shape[1])
+        for feature, column in enumerate(_columns(X)):
+            if X.dtype == np.uint8:
+                values, codes = _code_bytes(column)
+                coded.append(feature, values, codes)
+            else:
+                _place_column(feature, column, coded, ranked)
+        self._families = [family for family in (coded, ranked) if family.features]
+        self._place = {}
+        for family in self._families:
+            family.close()
+            self._place.update({feature: (family, j) for j, feature in enumerate(family.features)})
+
+    def __len__(self) -> int:
+        """Return the number of stumps that are not excluded, one for each pair of polarities."""
+        return self._constant + sum(int(family.open.sum()) for family in self._families)
+
+    def best(self, V: np.ndarray) -> list[Candidate]:
+        """Return the best stump for each column of V, (n,) or (n, K); an empty list if all are excluded."""
+        V = np.asarray(V, dtype=np.float64)
+        W, exponents = quantize(V.reshape(len(self._X), -1))
+        scores = np.full((self._X.shape[1], W.shape[1]), -1)
+        cuts = np.full_like(scores, -1)
+        for family in self._families:
+            found = np.empty((2, len(family.features), W.shape[1]), dtype=np.int64)
+            family.search(W, *found)
+            scores[family.features], cuts[family.features] = found
+        features = scores.argmax(axis=0)  # the first of equals
+        winners = scores.max(axis=0)
+        if self._constant:
+            features[np.abs(W.sum(axis=0)) >= winners] = -1
+        elif (winners < 0).any():
+            return []
+        return [
+            self._candidate(W[:, k], exponents[k], feature, cuts[feature, k])
+            for k, feature in enumerate(features)
+        ]
+
+    def _candidate(self, w: np.ndarray, exponent: int, feature: int, cut: int) -> Candidate:
+        """Describe a stump, feature -1 being the constant, in the polarity of positive score."""
+        if feature < 0:
+            feature, threshold = 0, -np.inf
+        else:
+            family, column = self._place[feature]
+            threshold = family.threshold(column, cut)
+        outputs = _signs(self._X[:, feature], threshold)
+        score = int(w @ outputs)
+        sign = 1 if score >= 0 else -1
+        return Candidate(
+            Stump(int(feature), threshold, sign), math.ldexp(abs(score), -int(exponent)), sign * outputs
+        )
+
+    def exclude(self, key: Stump) -> None:
+        """Leave this stump, in both polarities, out of later searches."""
+        if key[1] == -np.inf:
+            self._constant = False
+            return
+        family, column = self._place[key[0]]
+        cut = family.cut_at(column, key[1])
+        family.open[cut] = False
+
+    def collect(self, keys: Sequence[Stump]) -> StumpHypotheses:
+        """Return the stumps with these keys, in this order."""
+        features, thresholds, signs = zip(*keys, strict=True) if len(keys) else ((), (), ())
+        return StumpHypotheses(features, thresholds, signs, self._X.shape[1])
+
+    def sum_of_squares(self, v: np.ndarray) -> float:
+        """Return the sum of squared scores of all stumps not excluded, each pair of polarities once."""
+        W, exponents = quantize(np.asarray(v, dtype=np.float64).reshape(-1, 1))
+        w = W[:, 0]
+        squares = float(w.sum()) ** 2 if self._constant else 0.0
+        squares += sum(float(family.sum_of_squares(w).sum()) for family in self._families)
+        return math.ldexp(squares, -2 * int(exponents[0]))
+
+
+class StumpHypotheses:
+    """A list of J stumps that predicts without a loop over them.
+
+    Parameters
+    ----------
+    features, thresholds, signs : array-like of shape (J,)
+        Stump j is ``signs[j] * (+1 if x[features[j]] > thresholds[j] else -1)``.
+    n_features : int
+        Width of the data.
+    """
+
+    def __init__(self, features: Sequence, thresholds: Sequence, signs: Sequence, n_features: int):
+        self.features = np.asarray(features, dtype=np.intp)
+        self.thresholds = np.asarray(thresholds, dtype=np.float64)
+        self.signs = np.asarray(signs, dtype=np.int8)
+        self.n_features = int(n_features)
+
+    def __len__(self) -> int:
+        """Return the number of stumps."""
+        return len(self.features)
+
+    def outputs(self, X: np.ndarray) -> np.ndarray:
+        """Return H of shape (n, J), int8."""
+        X = _stump_input(X, self.n_features)
+        H = np.empty((len(X), len(self)), dtype=np.int8)
+        work = partial(fill_outputs, X, self.features, self.thresholds, self.signs, H)
+        run_pieces(work, len(self) * np.arange(len(X) + 1))
+        return H
+
+    def decision(self, X: np.ndarray, W: np.ndarray, b: float | np.ndarray = 0.0) -> np.ndarray:
+        """Return ``outputs(X) @ W + b``: one binary search per row and feature; W is (J,) or (J, K)."""
+        X = _stump_input(X, self.n_features)
+        W = np.asarray(W, dtype=np.float64)
+        weights = W.reshape(len(self), -1) * self.signs[:, None]
+        scores = np.zeros((len(X), weights.shape[1])) + b
+        tables = step_tables(self.features, self.thresholds, weights)
+        if len(self):
+            run_pieces(partial(add_votes, X, *tables, scores), 8 * len(tables[0]) * np.arange(len(X) + 1))
+        return scores[:, 0] if W.ndim == 1 else scores
+
+    def feature_importances(self, W: np.ndarray) -> np.ndarray:
+        """Return each feature's share of the total absolute weight; constant stumps belong to none."""
+        weights = np.abs(np.asarray(W)).reshape(len(self), -1).sum(axis=1) * np.isfinite(self.thresholds)
+        sums = np.bincount(self.features, weights=weights, minlength=self.n_features)
+        return sums / sums.sum() if sums.sum() > 0 else sums
+
+
+def _stump_input(X: np.ndarray, n_features: int | None = None) -> np.ndarray:
+    """Return X as a matrix of uint8 or float64, C-contiguous where it is read by rows."""
+    X = np.asarray(X)
+    if X.dtype not in (np.uint8, np.float64):
+        X = X.astype(np.float64)
+    if X.ndim != 2 or (n_features is not None and X.shape[1] != n_features):
+        raise ValueError(f"X has shape {X.shape}; expected (n_samples, {n_features or 'n_features'}).")
+    return X if n_features is None else np.ascontiguousarray(X)
+
+
+def _columns(X: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the columns of X, contiguous; copied as many at a time as share a cache line."""
+    width = 64 // X.itemsize
+    for start in range(0, X.shape[1], width):
+        yield from np.ascontiguousarray(X[:, start : start + width].T)
+
+
+def _code_bytes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct values of a column of bytes, and each entry's place among them."""
+    values = np.flatnonzero(np.bincount(column, minlength=N_CODES))
+    places = np.zeros(N_CODES, dtype=np.uint8)
+    places[values] = np.arange(len(values))
+    return values, places[column]
+
+
+def _place_column(feature: int, column: np.ndarray, coded: CodedColumns, ranked: RankedColumns) -> None:
+    """Sort a column and put it where it belongs: coded if its values repeat, ranked otherwise."""
+    order = np.argsort(column)
+    ascending = column[order]
+    if np.isnan(ascending[-1]):
+        raise ValueError(f"Feature {feature} of X contains NaN.")
+    ends = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]), len(column) - 1)
+    if len(ends) > min(N_CODES, max(2, len(column) // 4)):
+        ranked.append(feature, order, ends)
+        return
+    codes = np.empty(len(column), dtype=np.uint8)
+    codes[order] = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
+    coded.append(feature, ascending[ends], codes)
+
+
+def _signs(x: np.ndarray, threshold: float) -> np.ndarray:
+    """Return +1 where x > threshold and -1 elsewhere, int8."""
+    outputs = (x > threshold).view(np.int8)
+    outputs += outputs
+    outputs -= 1
+    return outputs

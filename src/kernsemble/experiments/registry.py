@@ -1,7 +1,7 @@
 """What a paper declares: its datasets, its exhibits, and the functions that compute its trials.
 
-``experiments/KEY.py`` holds one ``Paper`` named ``paper``. The signature of a trial function is its schema: the
-keyword-only parameters say which keys of ``params.yaml`` it takes, their annotations which values.
+``experiments/KEY.py`` holds one ``Paper`` named ``paper``. The signature of a trial function is its schema:
+the keyword-only parameters say which keys of ``params.yaml`` it takes, their annotations which values.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, get_type_hints
 
+from kernsemble.experiments.errors import PlanError
+from kernsemble.experiments.revision import remember_sources
+
 PAPERS = ("bi2004", "linli2005", "lin2012", "shen2014", "guo2017")
 # Columns that every row of evidence has besides its metrics.
 RESERVED = frozenset({"dataset", "method", "trial", "seconds", "revision", "params", "data", "check"})
-
-
-class PlanError(ValueError):
-    """A paper, its parameters or a request that cannot be carried out; the message names the key and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +79,8 @@ class Paper:
         Short name, such as "linli2005".
     title : str
     datasets : mapping of str to str, tuple of str, or None
-        Every label that a trial's ``dataset`` may take, and the stored dataset(s) whose content the trial depends on;
-        None for generated data.
+        Every label that a trial's ``dataset`` may take, and the stored dataset(s) whose content the trial
+        depends on; None for generated data.
 
     Examples
     --------
@@ -101,6 +100,7 @@ class Paper:
         self.datasets = {label: _stored_names(names) for label, names in datasets.items()}
         self.exhibits: dict[str, Exhibit] = {}
         self.functions: dict[str, list[TrialFunction]] = {}
+        remember_sources()
 
     def exhibit(
         self,

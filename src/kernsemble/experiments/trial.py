@@ -1,7 +1,7 @@
 """The names of a trial, and the randomness that comes from them.
 
-A trial's random generators depend on its names alone: the same trial gives the same numbers at any number of jobs,
-in any order, on this machine or on a cluster.
+A trial's random generators depend on its names alone: the same trial gives the same numbers at any number of
+jobs, in any order, on this machine or on a cluster.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Trial:
         return self._digest("own", self.exhibit, self.dataset, self.method, *stream) % 2**31
 
     def shared_rng(self, *stream: str, dataset: str | None = None) -> np.random.Generator:
-        """Return a generator that all methods and exhibits share for this dataset and trial number."""
+        """Return a generator that all methods and exhibits of this dataset and number share."""
         return np.random.default_rng(self._digest("shared", dataset or self.dataset, *stream))
 
     def shared_seed(self, *stream: str, dataset: str | None = None) -> int:
-        """Return an integer below 2**31 that all methods and exhibits share for this dataset and trial number."""
+        """Return an integer below 2**31 that all methods and exhibits of this dataset and number share."""
         return self._digest("shared", dataset or self.dataset, *stream) % 2**31
 
     def _digest(self, *names: str) -> int:

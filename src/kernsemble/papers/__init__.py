@@ -1,1 +1,1 @@
-"""How each paper's printed numbers are read off the evidence, and the checks of its claims. Import from the submodules."""
+"""How each paper's printed numbers are read off the evidence, and the checks of its claims."""

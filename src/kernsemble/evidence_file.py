@@ -1,0 +1,259 @@
+"""The file of an exhibit's evidence: CSV, one row a trial, appended as trials finish.
+
+Each row ends with a CRC-32 of its text, so that a half-written or damaged line is noticed wherever it is.
+Rows are flushed to the disk before the next batch is taken; a run that was killed goes on from what is
+there. When all rows of the scale are current, the file is written anew, sorted, in one step: its bytes then
+depend on the rows alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import errno
+import fcntl
+import io
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from kernsemble.experiments.errors import PlanError
+from kernsemble.experiments.plan import Key, Stamp
+
+KEY_COLUMNS = ("dataset", "method", "trial")
+TAIL_COLUMNS = ("seconds", "revision", "params", "data")
+CHECK = "check"
+Value = float | int | tuple[float | int, ...]
+
+
+class EvidenceError(PlanError):
+    """Evidence cannot be written or read; the message says where and what to do."""
+
+
+class Row(NamedTuple):
+    """One row: its key, the metrics as text, the seconds it took, and its stamp."""
+
+    key: Key
+    metrics: Mapping[str, str]
+    seconds: float
+    stamp: Stamp
+
+
+@dataclass
+class Contents:
+    """What a file of evidence holds: sound rows in their order, and the numbers of damaged lines."""
+
+    rows: list[Row] = field(default_factory=list)
+    damaged: list[int] = field(default_factory=list)
+    clean: bool = True
+    size: int = 0
+
+
+def read_rows(path: Path, metrics: Sequence[str]) -> Contents:
+    """Read a file of evidence; lines that fail their check are counted, never used.
+
+    Parameters
+    ----------
+    path : Path
+    metrics : sequence of str
+        Columns that the exhibit declares today; others in the file are left out.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return Contents()
+    except OSError as error:
+        raise EvidenceError(f"{path} cannot be read: {error.strerror}.") from None
+    header = (*KEY_COLUMNS, *metrics, *TAIL_COLUMNS)
+    lines = data.split(b"\n")
+    found = Contents(clean=lines[0] == ",".join((*header, CHECK)).encode(), size=len(data))
+    columns = _columns(lines[0], header)
+    if columns is None:
+        found.damaged.append(1)
+        columns = header
+    numbers, bodies = [], []
+    for number, line in enumerate(lines[1:], start=2):
+        body, _, check = line.rstrip(b"\r").rpartition(b",")
+        if _crc(body) == check and number < len(lines):
+            numbers.append(number)
+            bodies.append(body.decode())
+        elif line or number < len(lines):
+            found.damaged.append(number)
+    known = frozenset(metrics)
+    for number, cells in zip(numbers, csv.reader(bodies), strict=True):
+        row = _row(columns, cells, known)
+        if row is None:
+            found.damaged.append(number)
+        else:
+            found.rows.append(row)
+    found.damaged.sort()
+    found.clean = found.clean and not found.damaged and data.endswith(b"\n")
+    return found
+
+
+def _columns(line: bytes, expected: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the columns that a header line names, or None when it is not a header."""
+    columns = tuple(line.decode(errors="replace").rstrip("\r").split(","))
+    ends = (columns[:3], columns[-5:]) == (KEY_COLUMNS, (*TAIL_COLUMNS, CHECK))
+    if not ends or len(set(columns)) < len(columns):
+        return None
+    if len(columns) == len(expected) + 1 and set(columns) - set(expected) - {CHECK}:
+        return None  # as wide as today's header, with a name that is not in it
+    return columns[:-1]
+
+
+def _row(columns: tuple[str, ...], cells: list[str], known: frozenset[str]) -> Row | None:
+    if len(cells) != len(columns):
+        return None
+    dataset, method, trial, *values, seconds, revision, params, data = cells
+    if not trial.isdecimal():
+        return None
+    named = zip(columns[3:-4], values, strict=True)
+    metrics = {name: text for name, text in named if text and name in known}
+    return Row(Key(dataset, method, int(trial)), metrics, float(seconds), Stamp(revision, params, data))
+
+
+def _crc(body: bytes) -> bytes:
+    return b"%08x" % zlib.crc32(body)
+
+
+def format_value(value: Value) -> str:
+    """Write a number so that it reads back exactly; an array as numbers, each with a space before it."""
+    return "".join(f" {item!r}" for item in value) if isinstance(value, tuple) else repr(value)
+
+
+def format_rows(rows: Iterable[Row], metrics: Sequence[str]) -> bytes:
+    """Return the lines of rows, each with its check."""
+    lines = []
+    for row in rows:
+        values = [row.metrics.get(name, "") for name in metrics]
+        cells = (*row.key, *values, f"{row.seconds:.4g}", *row.stamp)
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="").writerow(cells)
+        body = buffer.getvalue().encode()
+        if b"\n" in body or b"\r" in body:
+            raise EvidenceError(f"A name in {row.key} contains a line break.")
+        lines.append(b"%s,%s\n" % (body, _crc(body)))
+    return b"".join(lines)
+
+
+def format_file(rows: Iterable[Row], metrics: Sequence[str]) -> bytes:
+    """Return the bytes of a whole file, sorted by key."""
+    header = ",".join((*KEY_COLUMNS, *metrics, *TAIL_COLUMNS, CHECK)) + "\n"
+    return header.encode() + format_rows(sorted(rows, key=lambda row: row.key), metrics)
+
+
+class EvidenceWriter:
+    """Appends rows to one file; every row is on the disk when ``append`` returns.
+
+    Parameters
+    ----------
+    path : Path
+    metrics : sequence of str
+    kept : iterable of Row
+        Sound rows that the file holds; it is repaired first when it holds anything else.
+    clean : bool
+        Whether the file is fit to be appended to as it is.
+    """
+
+    def __init__(self, path: Path, metrics: Sequence[str], kept: Iterable[Row], clean: bool) -> None:
+        self.path = path
+        self.metrics = metrics
+        if not clean or not path.is_file():
+            write_atomically(path, format_file(kept, metrics))
+        with _explained(path):
+            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+
+    def append(self, rows: Iterable[Row]) -> None:
+        """Add rows at the end and wait until they are on the disk."""
+        data = format_rows(rows, self.metrics)
+        size = os.fstat(self._file).st_size
+        with _explained(self.path):
+            try:
+                while data:
+                    data = data[os.write(self._file, data) :]
+                os.fsync(self._file)
+            except OSError:
+                os.ftruncate(self._file, size)  # no half-written line is left behind
+                raise
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace a file in one step; a reader sees the old bytes or the new ones. Equal bytes are left alone."""
+    with _explained(path):
+        if path.is_file() and path.read_bytes() == data:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            with temporary.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Hold the lock on a folder of evidence.
+
+    The lock belongs to the process (``flock``): it ends with it however it ends, so none is ever left behind.
+    """
+    with _explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with _explained(folder):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise EvidenceError(
+                    f"Another run{_holder(handle)} is writing {folder}: wait until it ends, or stop it."
+                ) from None
+        for left_behind in folder.glob(".*.tmp"):
+            left_behind.unlink()
+        yield
+    finally:
+        os.close(handle)
+
+
+def _holder(handle: int) -> str:
+    """Name the process that holds the lock, where the system tells."""
+    inode = os.fstat(handle).st_ino
+    try:
+        locks = Path("/proc/locks").read_text().splitlines()
+    except OSError:
+        return ""
+    owners = [line.split()[4] for line in locks if line.split()[5].endswith(f":{inode}")]
+    return f" (process {owners[0]})" if owners else ""
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn errors of the file system into a sentence with a remedy."""
+    remedies = {
+        errno.ENOSPC: "the disk is full: free some space",
+        errno.EDQUOT: "the disk quota is used up: free some space",
+        errno.EROFS: "the file system is read-only: make it writable",
+        errno.EACCES: "permission denied: make it writable",
+        errno.EPERM: "permission denied: make it writable",
+        errno.ENOLCK: "the file system knows no locks: put the results on a local disk",
+    }
+    try:
+        yield
+    except EvidenceError:
+        raise
+    except OSError as error:
+        remedy = remedies.get(error.errno or 0, f"{error.strerror}: mend that")
+        raise EvidenceError(
+            f"{path} cannot be written; {remedy} and run the same command again. Rows saved so far are kept."
+        ) from None

@@ -1,14 +1,15 @@
 r"""Kernels that embody hypothesis sets, and the classical ones beside them.
 
 The stump kernel is the inner product of all decision stumps over the box prod_d [L_d, R_d] (Definition 2 of
-linli2005, with r_S = 1/2), the perceptron kernel that of all perceptrons over a ball of radius R (Definition 3)::
+linli2005, with r_S = 1/2), the perceptron kernel that of all perceptrons over a ball (Definition 3)::
 
     K_S(x, x') = Delta_S - ||x - x'||_1,    Delta_S = 1/2 sum_d (R_d - L_d)
     K_P(x, x') = Delta_P - ||x - x'||_2,    Delta_P = Theta_D R / Xi_D,    r_P = (2 Xi_D)^(-1/2)
 
-A machine with a free intercept has ``sum_i y_i alpha_i = 0``, so the constants drop out of it (Theorems 2, 5);
-``constant=0.0``, the simplified kernel, is the default. Distances are sums over features in their order, never
-an expanded square: no cancellation, no root of a negative number, no dependence on the number of threads.
+A machine with a free intercept has ``sum_i y_i alpha_i = 0``, so the constants drop out (Theorems 2 and 5);
+``constant=0.0``, the simplified kernel, is the default. Distances are sums over features in their order,
+never an expanded square: no cancellation, no root of a negative number, no dependence on the number of
+threads.
 
 Paper symbol = code name: Delta_S = stump_constant, (Theta_D, Xi_D, r_P, Delta_P) = perceptron_constants.
 """
@@ -334,7 +335,7 @@ def _fill(X: np.ndarray, Z: np.ndarray | None, add: Callable, finish: Callable) 
 def _fill_columns(
     start: int, K: np.ndarray, X: np.ndarray, Z: np.ndarray, width: int, add: Callable, finish: Callable
 ) -> None:
-    """Fill ``width`` columns of K from ``start``; if K is symmetric, from the diagonal down, and mirror them."""
+    """Fill ``width`` columns of K from ``start``; of a symmetric K the lower triangle, and mirror it."""
     symmetric = X is Z
     columns = slice(start, min(start + width, Z.shape[0]))
     packed = np.ascontiguousarray(Z[columns].T)
@@ -354,11 +355,9 @@ def _fill_columns(
 
 
 def _thread_count() -> int:
-    """Threads to use: numba's setting, and no more than OMP_NUM_THREADS where a worker process is pinned by it."""
-    pinned = os.environ.get("OMP_NUM_THREADS", "")
-    return max(
-        1, min(config.NUMBA_NUM_THREADS, int(pinned) if pinned.isdigit() else config.NUMBA_NUM_THREADS)
-    )
+    """Threads to use: numba's setting, and no more than OMP_NUM_THREADS, which pins workers."""
+    pinned, most = os.environ.get("OMP_NUM_THREADS", ""), config.NUMBA_NUM_THREADS
+    return max(1, min(most, int(pinned))) if pinned.isdigit() else most
 
 
 @njit(cache=True, nogil=True)

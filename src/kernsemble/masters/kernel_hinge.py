@@ -6,12 +6,13 @@ Primal (P_1) and dual (P_2) of linli2005, for a kernel matrix K and labels y in 
     max_u       sum_i u_i - 1/2 sum_ij u_i u_j y_i y_j K_ij    s.t.  sum_i y_i u_i = 0,  0 <= u_i <= C_i
 
 With ``beta = y u`` the dual is the box- and sum-constrained program of `masters.smo`, and f = K beta + b.
-Stop when the maximal violating pair is below ``tol`` (1e-3, the rule of LIBSVM); every solution states its exact
-gap. Because beta sums to zero, K may lack any constant (Theorems 2 and 5): distance kernels, which are positive
-definite on such vectors only, are welcome.
+Stop when the maximal violating pair is below ``tol`` (1e-3, the rule of LIBSVM); every solution states its
+exact gap. Because beta sums to zero, K may lack any constant (Theorems 2 and 5): distance kernels, which are
+positive definite on such vectors only, are welcome.
 
-One kernel matrix serves a whole path of C, and one path each fold of a cross-validation. From C to C' the start
-is ``r beta`` with the r <= C'/C that maximizes the dual: bounded variables stay bounded, hard margins stay put.
+One kernel matrix serves a whole path of C, and one path each fold of a cross-validation. From C to C' the
+start is ``r beta`` with the r <= C'/C that maximizes the dual: bounded variables stay bounded, hard margins
+stay put.
 
 Paper symbol = code name: lambda_i = u, K = K, C = C, b = b.
 """
@@ -76,7 +77,13 @@ def solve_kernel_hinge(
 
 
 def kernel_hinge_path(
-    K: np.ndarray, y: np.ndarray, Cs: Sequence[float], *, tol: float = 1e-3, max_iter: int = 10_000_000
+    K: np.ndarray,
+    y: np.ndarray,
+    Cs: Sequence[float],
+    *,
+    sample_weight: np.ndarray | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 10_000_000,
 ) -> list[Solution]:
     """Solve for each C in turn, each from the last, on one kernel matrix.
 
@@ -88,6 +95,8 @@ def kernel_hinge_path(
         Labels -1 and +1, both present.
     Cs : sequence of float
         Weights of the sum of losses, best in increasing order.
+    sample_weight : ndarray of shape (n,), default=None
+        Multiplies each sample's C; None means ones.
     tol : float, default=1e-3
         As in `solve_kernel_hinge`.
     max_iter : int, default=10_000_000
@@ -108,33 +117,34 @@ def kernel_hinge_path(
     [0.25, 0.5]
     """
     K, y = _check(K, y)
+    weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     solutions: list[Solution] = []
     start, previous = np.zeros(y.size), 0.0
     for C in Cs:
         if solutions:
-            start = _rescale(K, y, start, previous, C)
-        solutions.append(solve_kernel_hinge(K, y, C, start=start, tol=tol, max_iter=max_iter))
+            start = _rescale(K, y, start, C / previous, C * weight)
+        solutions.append(solve_kernel_hinge(K, y, C * weight, start=start, tol=tol, max_iter=max_iter))
         start, previous = solutions[-1].w, C
     return solutions
 
 
 def cross_validate_path(
     K: np.ndarray,
-    y: np.ndarray,
+    Y: np.ndarray,
     Cs: Sequence[float],
     folds: Iterable[tuple[np.ndarray, np.ndarray]],
     *,
     tol: float = 1e-3,
     max_iter: int = 10_000_000,
 ) -> np.ndarray:
-    """Held-out accuracies for every C and fold, from one kernel matrix.
+    """Count the held-out samples that are classified correctly, for every C and fold, on one kernel matrix.
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
         Kernel matrix of all samples.
-    y : ndarray of shape (n,)
-        Labels -1 and +1.
+    Y : ndarray of shape (n,) or (n, n_classes)
+        Labels -1 and +1; a column a class stands for one against rest, the largest decision winning.
     Cs : sequence of float
         Weights of the sum of losses, best in increasing order.
     folds : iterable of (train, test)
@@ -146,8 +156,8 @@ def cross_validate_path(
 
     Returns
     -------
-    ndarray of shape (n_Cs, n_folds)
-        Shares of held-out samples that are classified correctly; a decision of exactly 0 counts as -1.
+    ndarray of int of shape (n_Cs, n_folds)
+        Counts; a two-class decision of exactly 0 counts as -1.
 
     Examples
     --------
@@ -156,14 +166,29 @@ def cross_validate_path(
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     >>> fold = (np.array([0, 3]), np.array([1, 2]))
     >>> cross_validate_path(-np.abs(X - X.T), np.sign(X[:, 0]), [1.0], [fold])
-    array([[1.]])
+    array([[2]])
     """
-    scores = []
+    counts = []
     for train, test in folds:
-        path = kernel_hinge_path(K[np.ix_(train, train)], y[train], Cs, tol=tol, max_iter=max_iter)
-        decisions = K[np.ix_(test, train)] @ np.column_stack([s.w for s in path]) + [s.b for s in path]
-        scores.append(np.mean((decisions > 0) == (y[test, np.newaxis] > 0), axis=0))
-    return np.array(scores).T
+        inner, outer = K[np.ix_(train, train)], K[np.ix_(test, train)]
+        if Y.ndim == 1:
+            decisions = _path_decisions(inner, outer, Y[train], Cs, tol, max_iter)
+            correct = (decisions > 0) == (Y[test, np.newaxis] > 0)
+        else:
+            scores = [_path_decisions(inner, outer, column, Cs, tol, max_iter) for column in Y[train].T]
+            correct = np.argmax(scores, axis=0) == np.argmax(Y[test], axis=1)[:, np.newaxis]
+        counts.append(correct.sum(axis=0))
+    return np.array(counts).T
+
+
+def _path_decisions(
+    inner: np.ndarray, outer: np.ndarray, y: np.ndarray, Cs: Sequence[float], tol: float, max_iter: int
+) -> np.ndarray:
+    """Decisions on held-out samples, a column for each C; where only one label was seen, that label."""
+    if np.all(y == y[0]):
+        return np.full((len(outer), len(Cs)), float(y[0]))
+    path = kernel_hinge_path(inner, y, Cs, tol=tol, max_iter=max_iter)
+    return outer @ np.column_stack([s.w for s in path]) + [s.b for s in path]
 
 
 def _check(K: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -172,17 +197,18 @@ def _check(K: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     y = np.asarray(y, dtype=np.float64)
     if y.ndim != 1 or K.shape != (y.size, y.size):
         raise ValueError(f"K must have shape ({y.size}, {y.size}) to match y, got {K.shape}.")
+    if not np.isfinite(K.sum()):
+        raise ValueError("K holds NaN, infinite or overflowing values; scale the features.")
     if not np.array_equal(np.unique(y), [-1.0, 1.0]):
         raise ValueError("y must hold the labels -1 and +1, both present.")
     return K, y
 
 
-def _rescale(K: np.ndarray, y: np.ndarray, beta: np.ndarray, C_old: float, C_new: float) -> np.ndarray:
-    """Best start on the ray through beta: the r in [0, C_new / C_old] that maximizes the dual."""
+def _rescale(K: np.ndarray, y: np.ndarray, beta: np.ndarray, limit: float, bounds: np.ndarray) -> np.ndarray:
+    """Best start on the ray through beta: the r in [0, limit] that maximizes the dual."""
     linear, quadratic = y @ beta, beta @ (K @ beta)
-    limit = C_new / C_old
     r = limit if quadratic <= 0.0 else min(limit, linear / quadratic)
-    return np.clip(r * beta, np.minimum(0.0, C_new * y), np.maximum(0.0, C_new * y))
+    return np.clip(r * beta, np.minimum(0.0, bounds * y), np.maximum(0.0, bounds * y))
 
 
 def _minimize(

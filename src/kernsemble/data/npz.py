@@ -111,29 +111,23 @@ def encode_features(X: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def decode_features(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return X as float64 (or uint8 where it was stored without ``decimals``)."""
+    """Return X as C-contiguous float64 (or as stored, where it was stored without ``decimals``)."""
     X = arrays["X"]
-    if "decimals" in arrays:
-        decoded = X.astype(np.float64, order="C")
-        if arrays["decimals"].any():
-            decoded /= 10.0 ** arrays["decimals"]
-        if "missing" in arrays:
-            decoded[arrays["missing"] == X] = np.nan
-        X = decoded
-    if "codes" not in arrays:
-        return X
-    return _append_indicators(X, arrays["codes"], arrays["levels"])
-
-
-def _append_indicators(X: np.ndarray, codes: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Append to X, for each column of codes, the indicators of its levels 0 .. levels - 1."""
+    if "decimals" not in arrays:
+        return np.ascontiguousarray(X)
     n, d = X.shape
-    full = np.zeros((n, d + int(levels.sum())))
-    full[:, :d] = X
-    starts = d + np.concatenate([[0], np.cumsum(levels)[:-1]])
-    for column, start in zip(codes.T, starts, strict=True):
-        full[np.arange(n), start + column] = 1.0
-    return full
+    levels = arrays.get("levels", np.zeros(0, dtype=np.int64))
+    decoded = np.zeros((n, d + int(levels.sum())))
+    decoded[:, :d] = X
+    if arrays["decimals"].any():
+        decoded[:, :d] /= 10.0 ** arrays["decimals"]
+    if "missing" in arrays:
+        decoded[:, :d][arrays["missing"] == X] = np.nan
+    first = d
+    for code, count in zip(arrays.get("codes", levels).T, levels.tolist(), strict=True):
+        decoded[np.arange(n), first + code] = 1.0
+        first += count
+    return decoded
 
 
 def _count_decimals(column: np.ndarray) -> int:

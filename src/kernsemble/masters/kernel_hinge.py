@@ -239,7 +239,7 @@ def _certify(
     return Solution(
         w=beta,
         b=b,
-        u=y * beta,
+        u=np.abs(beta),
         objective=float(0.5 * quadratic + loss),
         gap=float(quadratic + loss - linear),
         n_iter=int(n_iter),

@@ -1,0 +1,34 @@
+"""Base of the classifiers that are solved at once: scores without rounds, hence without stages."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from kernsemble.estimators._base import EnsembleClassifier
+
+
+class SingleFitClassifier(EnsembleClassifier):
+    """An ensemble classifier without rounds; a child computes scores in ``_scores(X)``."""
+
+    _input_types = (np.float64,)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return scores: (n,), positive for ``classes_[1]``, if two-class; otherwise (n, n_classes)."""
+        return self._scores(self._check_input(X))
+
+    def _without_stages(self) -> NoReturn:
+        """Refuse an attribute that belongs to methods with rounds."""
+        raise AttributeError(f"{type(self).__name__} is solved at once: it has neither stages nor stumps.")
+
+    staged_predict = property(_without_stages)
+    staged_decision_function = property(_without_stages)
+    feature_importances_ = property(_without_stages)
+
+
+def class_signs(labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """Signs of the two-class problems, one a row: a single one for two classes, else each against the rest."""
+    if n_classes == 2:
+        return (2.0 * labels - 1.0)[np.newaxis]
+    return np.where(labels == np.arange(n_classes)[:, np.newaxis], 1.0, -1.0)

@@ -207,9 +207,13 @@ def load_paper(key: str) -> Paper:
     name = key if "." in key else f"kernsemble.experiments.{key}"
     if "." not in key and key not in PAPERS:
         raise PlanError(f"No paper {key!r}; there are {', '.join(PAPERS)}.")
-    return import_module(name).paper
+    try:
+        return import_module(name).paper
+    except AttributeError:
+        raise PlanError(f"{name} defines no 'paper'.") from None
 
 
 def available_papers() -> tuple[str, ...]:
     """Keys of the papers whose trials are written."""
-    return tuple(key for key in PAPERS if find_spec(f"kernsemble.experiments.{key}"))
+    specs = {key: find_spec(f"kernsemble.experiments.{key}") for key in PAPERS}
+    return tuple(key for key, spec in specs.items() if spec is not None and spec.origin)

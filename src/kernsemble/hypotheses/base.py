@@ -66,7 +66,7 @@ class Oracle(Protocol):
         """Return the hypotheses with these keys, in this order."""
 
     def sum_of_squares(self, v: np.ndarray) -> float:
-        """Sum of squared scores of all hypotheses not excluded, each pair of polarities once; nan if infinite.
+        """Sum of squared scores of all hypotheses not excluded, polarities counted once; nan if infinite.
 
         Half of it is the duality gap of the l2 problems (equation (9) of shen2014).
         """

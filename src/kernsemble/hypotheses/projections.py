@@ -1,0 +1,181 @@
+"""Hypotheses that look at one linear projection, and pools of them drawn at random.
+
+shen2014 (Section VI A) does not optimize perceptrons and Fourier cosines: it draws 2000 pairs (theta,
+kappa) and takes the one that maximizes |sum_i V_i h(x_i)|, equation (8). A pool is drawn once, or afresh
+for every search.
+
+Paper symbols: theta = theta, kappa = kappa; h(x) is a function of theta'x - kappa.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+from sklearn.utils import check_random_state
+
+from kernsemble.hypotheses._stump_columns import quantize
+from kernsemble.hypotheses._threads import run_pieces
+from kernsemble.hypotheses.base import Candidate
+
+_BLOCK = 1 << 21  # entries of H that exist at a time while a decision is computed
+
+
+class ProjectionHypotheses:
+    """A list of J functions of theta'x - kappa.
+
+    Parameters
+    ----------
+    theta : array-like of shape (J, n_features)
+    kappa, signs : array-like of shape (J,)
+        Hypothesis j is ``signs[j] * activation(theta[j] @ x - kappa[j])``.
+    """
+
+    def __init__(self, theta: np.ndarray, kappa: np.ndarray, signs: np.ndarray):
+        self.theta = np.asarray(theta, dtype=np.float64)
+        self.kappa = np.asarray(kappa, dtype=np.float64)
+        self.signs = np.asarray(signs, dtype=np.int8)
+
+    def __len__(self) -> int:
+        """Return the number of hypotheses."""
+        return len(self.kappa)
+
+    def outputs(self, X: np.ndarray) -> np.ndarray:
+        """Return H of shape (n, J)."""
+        return self._activation(self._margins(X)) * self.signs
+
+    def decision(self, X: np.ndarray, W: np.ndarray, b: float | np.ndarray = 0.0) -> np.ndarray:
+        """Return ``outputs(X) @ W + b``, a block of rows at a time; W is (J,) or (J, K)."""
+        W = np.asarray(W, dtype=np.float64)
+        step = max(1, _BLOCK // max(1, len(self)))
+        blocks = [self.outputs(X[start : start + step]) @ W for start in range(0, len(X), step)]
+        return (np.concatenate(blocks) if blocks else np.empty((0, *W.shape[1:]))) + b
+
+    def _margins(self, X: np.ndarray) -> np.ndarray:
+        X = np.asarray(X, dtype=np.float64)
+        if X.ndim != 2 or X.shape[1] != self.theta.shape[1]:
+            raise ValueError(f"X has shape {X.shape}; expected (n_samples, {self.theta.shape[1]}).")
+        margins = X @ self.theta.T
+        margins -= self.kappa
+        return margins
+
+    @staticmethod
+    def _activation(margins: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+
+class SampledPool:
+    """Oracle over hypotheses drawn at random; a family says how to draw and how to evaluate.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Training data.
+    n_hypotheses : int, default=2000
+        Size of the pool.
+    fresh : bool, default=False
+        Draw a new pool for every search, instead of one pool for all.
+    random_state : int, RandomState or None, default=None
+        What the pools are drawn with: equal states give equal pools.
+
+    Notes
+    -----
+    Keys are ``(number, sign)``, numbered in the order of drawing. Both signs of a member belong to the
+    family.
+    """
+
+    negation_complete = True
+    _hypotheses: ClassVar[type[ProjectionHypotheses]]
+
+    def __init__(
+        self, X: np.ndarray, *, n_hypotheses: int = 2000, fresh: bool = False, random_state: object = None
+    ):
+        self._X = np.ascontiguousarray(X, dtype=np.float64)
+        self.n_hypotheses = int(n_hypotheses)
+        self.fresh = bool(fresh)
+        self._random = check_random_state(random_state)
+        self._found: dict[int, tuple[np.ndarray, float]] = {}  # parameters of what was found in earlier pools
+        self._excluded: set[int] = set()
+        self._first = -self.n_hypotheses  # number of the pool's first member
+        self._draw()
+
+    def _draw(self) -> None:
+        """Draw the next pool."""
+        self._first += self.n_hypotheses
+        self._theta, self._kappa = self._sample(self.n_hypotheses)
+        members = self._hypotheses(self._theta, self._kappa, np.ones(self.n_hypotheses))
+        self._columns = np.ascontiguousarray(members.outputs(self._X).T)
+        self._searched = False
+
+    def _sample(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw n pairs theta (n, n_features) and kappa (n,)."""
+        raise NotImplementedError
+
+    def best(self, V: np.ndarray) -> list[Candidate]:
+        """Return the best member for each column of V, (n,) or (n, K); an empty list if all are excluded."""
+        if self.fresh and self._searched:
+            self._draw()
+        self._searched = True
+        V = np.asarray(V, dtype=np.float64).reshape(len(self._X), -1)
+        strength = np.abs(self._scores(V))
+        strength[:, [number - self._first for number in self._excluded if self._in_pool(number)]] = -1.0
+        winners = strength.argmax(axis=1)  # the first of equals
+        if (strength[:, winners[0]] < 0).any():
+            return []
+        return [self._candidate(v, member) for v, member in zip(V.T, winners, strict=True)]
+
+    def _scores(self, V: np.ndarray) -> np.ndarray:
+        """Return the scores (K, n_hypotheses); of -1/+1 columns as exact sums of whole numbers."""
+        if self._columns.dtype != np.int8:
+            return V.T @ self._columns.T
+        W, exponents = quantize(V)
+        sums = np.empty((V.shape[1], self.n_hypotheses), dtype=np.int64)
+        for k in range(V.shape[1]):
+            work = partial(_sum_signed, self._columns, np.ascontiguousarray(W[:, k]), sums[k])
+            run_pieces(work, len(V) * np.arange(self.n_hypotheses + 1))
+        return np.ldexp(sums.astype(np.float64), -exponents[:, None])
+
+    def _candidate(self, v: np.ndarray, member: int) -> Candidate:
+        """Describe a member in the polarity of positive score."""
+        number, column = self._first + int(member), self._columns[member]
+        self._found[number] = (self._theta[member], float(self._kappa[member]))
+        score = float(v @ column)
+        sign = 1 if score >= 0 else -1
+        return Candidate((number, sign), abs(score), sign * column)
+
+    def _in_pool(self, number: int) -> bool:
+        return self._first <= number < self._first + self.n_hypotheses
+
+    def exclude(self, key: tuple[int, int]) -> None:
+        """Leave this member, with both signs, out of later searches."""
+        self._excluded.add(key[0])
+
+    def collect(self, keys: Sequence[tuple[int, int]]) -> ProjectionHypotheses:
+        """Return the hypotheses with these keys, in this order: of this pool, or found in an earlier one."""
+        theta, kappa = np.empty((len(keys), self._X.shape[1])), np.empty(len(keys))
+        for j, (number, _) in enumerate(keys):
+            member = number - self._first
+            inside = self._in_pool(number)
+            theta[j], kappa[j] = (self._theta[member], self._kappa[member]) if inside else self._found[number]
+        return self._hypotheses(theta, kappa, np.array([sign for _, sign in keys], dtype=np.int8))
+
+    def sum_of_squares(self, v: np.ndarray) -> float:
+        """Return the sum of squared scores of all members not excluded; nan if pools are fresh."""
+        if self.fresh:
+            return np.nan
+        scores = self._scores(np.asarray(v, dtype=np.float64).reshape(-1, 1))[0]
+        scores[list(self._excluded)] = 0.0
+        return float(scores @ scores)
+
+
+@njit(cache=True, nogil=True)
+def _sum_signed(columns, w, sums, start, stop):
+    """sums[j] = sum_i w[i] columns[j, i] for columns of -1 and +1."""
+    for j in range(start, stop):
+        total = 0
+        for i in range(len(w)):
+            total += w[i] * columns[j, i]
+        sums[j] = total

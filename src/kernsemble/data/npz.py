@@ -25,14 +25,15 @@ _MAX_DECIMALS = 9
 _INTEGERS = (np.int8, np.uint8, np.int16, np.uint16, np.int32)
 
 
-def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+def write_npz(path: Path, arrays: Mapping[str, np.ndarray], compress: bool = True) -> None:
     """Write arrays so that equal arrays give equal bytes; the file appears whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".part")
-    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    with zipfile.ZipFile(temporary, "w", method, compresslevel=9) as archive:
         for name, array in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy", date_time=_EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.compress_type = method
             entry.create_system = 3
             entry.external_attr = 0o644 << 16
             buffer = io.BytesIO()

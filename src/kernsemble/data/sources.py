@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 REGISTRIES = ("pypi", "apt", "npm", "installed", "official")
-KINDS = ("core", "large")
+KINDS = ("core", "large", "splits")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+:~-]*")
 
@@ -40,11 +40,11 @@ class Source:
     name: str
     kind: str
     title: str
-    n: int
-    d: int
-    classes: Mapping[str, int]
     citation: str
     licence: str
+    n: int = 0
+    d: int = 0
+    classes: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
     package: Package | None = None
     paths: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Source:
 
 
 def dataset_names(kind: str | None = None) -> list[str]:
-    """Return the canonical names of all datasets, or of one kind ("core" or "large").
+    """Return the canonical names of all datasets, or of one kind ("core" or "large"; "splits" are none).
 
     Examples
     --------
@@ -62,7 +62,8 @@ def dataset_names(kind: str | None = None) -> list[str]:
     >>> "sonar" in dataset_names("core"), "cifar10" in dataset_names("core")
     (True, False)
     """
-    return [name for name, source in read_sources().items() if kind in (None, source.kind)]
+    wanted = ("core", "large") if kind is None else (kind,)
+    return [name for name, source in read_sources().items() if source.kind in wanted]
 
 
 def get_source(name: str) -> Source:
@@ -111,15 +112,18 @@ def _parse_package(key: str, value: Any) -> Package:
 
 def _parse_source(key: str, value: Any, packages: Mapping[str, Package]) -> Source:
     where = f"datasets.{key}"
-    required = {"kind", "title", "package", "n", "d", "classes", "citation", "licence", "sha256"}
-    _require_keys(value, where, required, {"note", "paths", "aliases", "file"})
+    required = {"kind", "title", "package", "citation", "licence", "sha256"}
+    form = {"n", "d", "classes"}
+    _require_keys(value, where, required, {*form, "note", "paths", "aliases", "file"})
     _require(value["kind"] in KINDS, f"{where}.kind", f"one of {KINDS}", value["kind"])
     _require(value["package"] in packages, f"{where}.package", "a key of packages", value["package"])
     for name in ("title", "citation", "licence"):
         _require_text(value[name], f"{where}.{name}", re.compile(r".+", re.DOTALL))
-    for name in ("n", "d"):
-        _require(_is_count(value[name]), f"{where}.{name}", "a positive integer", value[name])
-    _check_classes(value, where)
+    if value["kind"] != "splits":
+        _require_keys(value, where, required | form, {"note", "paths", "aliases", "file"})
+        for name in ("n", "d"):
+            _require(_is_count(value[name]), f"{where}.{name}", "a positive integer", value[name])
+        _check_classes(value, where)
     for name, digest in value["sha256"].items():
         _require(name in ("file", "arrays"), f"{where}.sha256", "the keys file and arrays", name)
         _require_text(digest, f"{where}.sha256.{name}", _SHA256)

@@ -1,0 +1,8 @@
+"""``python -m kernsemble.data``: build, verify, list, fetch."""
+
+import sys
+
+from kernsemble.data.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

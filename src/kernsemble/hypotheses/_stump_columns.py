@@ -17,7 +17,7 @@ from bisect import bisect_left, bisect_right
 from functools import partial
 
 import numpy as np
-from numba import njit, uint64
+from numba import int64, njit, uint64
 
 from kernsemble.hypotheses._threads import run_pieces
 
@@ -297,21 +297,23 @@ def _squares_coded(V, total, codes, first, rows, row_first, modes, bin_first, is
 
 
 @njit(cache=True, nogil=True)
+def best_cut(V, order, is_open, start, stop, total, last):
+    """Best |total - 2 left| over the open cuts of order[start:stop], and where; the first or last of equals."""
+    left, best, where = 0, -1, -1
+    for i in range(uint64(start), uint64(stop)):
+        left += V[uint64(order[i])]
+        score = abs(total - 2 * left)
+        if score + last > best and is_open[i]:
+            best, where = score, int64(i)
+    return best, where
+
+
+@njit(cache=True, nogil=True)
 def _search_ranked(V, total, order, first, turns, is_open, scores, cuts, start, stop):
-    """Best cut of each ranked column; the smallest of equals (going down, the last of equals)."""
+    """Best cut of each ranked column; the smallest of equals, so on the way down the last of equals."""
     for j in range(start, stop):
-        left, best, where = 0, -1, -1
-        for i in range(uint64(first[j]), uint64(turns[j])):
-            left += V[uint64(order[i])]
-            score = abs(total - 2 * left)
-            if score > best and is_open[i]:
-                best, where = score, i
-        right, upper, above = 0, -1, -1
-        for i in range(uint64(turns[j]), uint64(first[j + 1])):
-            right += V[uint64(order[i])]
-            score = abs(total - 2 * right)
-            if score >= upper and is_open[i]:
-                upper, above = score, i
+        best, where = best_cut(V, order, is_open, first[j], turns[j], total, 0)
+        upper, above = best_cut(V, order, is_open, turns[j], first[j + 1], total, 1)
         if upper > best:
             best, where = upper, above
         scores[j], cuts[j] = best, where

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Protocol
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 
 @dataclass(frozen=True)
@@ -70,3 +72,20 @@ class Oracle(Protocol):
 
         Half of it is the duality gap of the l2 problems (equation (9) of shen2014).
         """
+
+
+def as_signs(positive: np.ndarray) -> np.ndarray:
+    """Return +1 where a boolean array is true and -1 elsewhere, int8; the array is used up."""
+    outputs = positive.view(np.int8)
+    outputs += outputs
+    outputs -= 1
+    return outputs
+
+
+def generator(random_state: object) -> np.random.Generator:
+    """Return a generator for scikit-learn's kinds of ``random_state``, or the generator itself."""
+    if random_state is None or isinstance(
+        random_state, Integral | np.random.SeedSequence | np.random.Generator
+    ):
+        return np.random.default_rng(random_state)
+    return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))

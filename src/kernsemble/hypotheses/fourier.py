@@ -38,7 +38,7 @@ class FourierPool(SampledPool):
         Size of the pool, shared out evenly between ``kernels``.
     fresh : bool, default=False
         Draw a new pool for every search, instead of one pool for all.
-    random_state : int, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=None
         What the pools are drawn with.
 
     Attributes

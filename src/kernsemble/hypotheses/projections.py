@@ -15,11 +15,10 @@ from typing import ClassVar
 
 import numpy as np
 from numba import njit
-from sklearn.utils import check_random_state
 
 from kernsemble.hypotheses._stump_columns import quantize
 from kernsemble.hypotheses._threads import run_pieces
-from kernsemble.hypotheses.base import Candidate
+from kernsemble.hypotheses.base import Candidate, generator
 
 _BLOCK = 1 << 21  # entries of H that exist at a time while a decision is computed
 
@@ -78,7 +77,7 @@ class SampledPool:
         Size of the pool.
     fresh : bool, default=False
         Draw a new pool for every search, instead of one pool for all.
-    random_state : int, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=None
         What the pools are drawn with: equal states give equal pools.
 
     Notes
@@ -96,7 +95,7 @@ class SampledPool:
         self._X = np.ascontiguousarray(X, dtype=np.float64)
         self.n_hypotheses = int(n_hypotheses)
         self.fresh = bool(fresh)
-        self._random = check_random_state(random_state)
+        self._random = generator(random_state)
         self._found: dict[int, tuple[np.ndarray, float]] = {}  # parameters of what was found in earlier pools
         self._excluded: set[int] = set()
         self._first = -self.n_hypotheses  # number of the pool's first member

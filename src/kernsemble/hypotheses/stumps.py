@@ -21,7 +21,7 @@ import numpy as np
 from kernsemble.hypotheses._stump_columns import N_CODES, CodedColumns, RankedColumns, quantize
 from kernsemble.hypotheses._stump_votes import add_votes, fill_outputs, step_tables
 from kernsemble.hypotheses._threads import run_pieces
-from kernsemble.hypotheses.base import Candidate
+from kernsemble.hypotheses.base import Candidate, as_signs
 
 
 class Stump(NamedTuple):
@@ -109,7 +109,7 @@ class StumpOracle:
         else:
             family, column = self._place[feature]
             threshold = family.threshold(column, cut)
-        outputs = _signs(self._X[:, feature], threshold)
+        outputs = as_signs(self._X[:, feature] > threshold)
         score = int(w @ outputs)
         sign = 1 if score >= 0 else -1
         return Candidate(
@@ -224,11 +224,3 @@ def _place_column(feature: int, column: np.ndarray, coded: CodedColumns, ranked:
     codes = np.empty(len(column), dtype=np.uint8)
     codes[order] = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
     coded.append(feature, ascending[ends], codes)
-
-
-def _signs(x: np.ndarray, threshold: float) -> np.ndarray:
-    """Return +1 where x > threshold and -1 elsewhere, int8."""
-    outputs = (x > threshold).view(np.int8)
-    outputs += outputs
-    outputs -= 1
-    return outputs

@@ -28,7 +28,7 @@ class SingleFitClassifier(EnsembleClassifier):
 
 
 def class_signs(labels: np.ndarray, n_classes: int) -> np.ndarray:
-    """Signs of the two-class problems, one a row: a single one for two classes, else each against the rest."""
+    """Signs of the two-class problems, one a row: one for two classes, else each against the rest."""
     if n_classes == 2:
         return (2.0 * labels - 1.0)[np.newaxis]
     return np.where(labels == np.arange(n_classes)[:, np.newaxis], 1.0, -1.0)

@@ -1,8 +1,8 @@
 """Support vector machines with distance kernels: infinite ensembles of stumps or perceptrons (linli2005).
 
-``DistanceKernelSVC`` solves one machine, ``DistanceKernelSVCCV`` first selects C by cross-validation. Scaling
-a distance kernel is scaling C, so a search over C alone suffices, and all its problems share one kernel matrix:
-55 problems where the Gaussian kernel needs 550.
+``DistanceKernelSVC`` solves one machine, ``DistanceKernelSVCCV`` first selects C by cross-validation.
+Scaling a distance kernel is scaling C, so a search over C alone suffices, and all its problems share one
+kernel matrix: 55 problems where the Gaussian kernel needs 550.
 
 Several classes are told apart by one machine a class against the rest, the largest score winning; all share
 the kernel matrix.
@@ -136,8 +136,8 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
     """Distance-kernel machine whose C, and gamma if Gaussian, are selected by cross-validation.
 
     Every C is solved on one kernel matrix, each from the last. The choice is the largest number of held-out
-    samples classified correctly, over all folds together (the rate that LIBSVM's ``-v`` prints). As in LIBSVM's
-    grid search the smaller C wins among equals; then the smaller gamma.
+    samples classified correctly, over all folds together (the rate that LIBSVM's ``-v`` prints). As in
+    LIBSVM's grid search the smaller C wins among equals; then the smaller gamma.
 
     Parameters
     ----------

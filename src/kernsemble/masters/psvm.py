@@ -1,0 +1,270 @@
+r"""Primal linear support vector machine with a free intercept, the PSVM of equation (2) of guo2017.
+
+Primal and dual for p = 1 and p = 2, with lambda_i the weight of sample i::
+
+    min_{w,b}  1/2 ||w||^2 + sum_i lambda_i max(0, 1 - y_i (<x_i, w> + b))^p
+    max_u      sum_i u_i - 1/2 ||sum_i u_i y_i x_i||^2  [- sum_i u_i^2 / (4 lambda_i) if p = 2]
+               s.t.  sum_i y_i u_i = 0,  u_i >= 0,  [u_i <= lambda_i if p = 1]
+
+p = 2 is solved by Newton's method with an exact line search, which ends after finitely many steps (Keerthi
+and DeCoste 2005); p = 1 by a primal-dual interior-point method with Mehrotra's corrector, whose linear
+systems have the size of the features (Ferris and Munson 2002). Both stop at a duality gap of ``tol``
+relative to the objective: u is made feasible exactly, so the gap is a certificate. With more features than
+samples the problem is first rotated into the row space of X, which changes nothing.
+
+Paper symbol = code name: lambda = lam, p = p, w = w, b = b, x_i = X[i].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from kernsemble.masters.base import Solution
+
+
+def solve_psvm(
+    X: np.ndarray,
+    y: np.ndarray,
+    lam: float,
+    p: int = 2,
+    *,
+    sample_weight: np.ndarray | None = None,
+    tol: float = 1e-9,
+    max_iter: int = 200,
+) -> Solution:
+    """Solve one primal support vector machine exactly.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Samples.
+    y : ndarray of shape (n,)
+        Labels -1 and +1, both present.
+    lam : float
+        Weight of the sum of losses; there is no 1/n.
+    p : {1, 2}, default=2
+        Power of the hinge loss.
+    sample_weight : ndarray of shape (n,), default=None
+        Positive factors of each sample's loss; None means ones.
+    tol : float, default=1e-9
+        Duality gap, relative to max(1, objective), at which to stop.
+    max_iter : int, default=200
+        Most Newton steps.
+
+    Returns
+    -------
+    Solution
+        Weights ``w`` (d,), free intercept ``b``, dual weights ``u`` (n,), certified gap.
+
+    References
+    ----------
+    Guo, Wang and Ling, Exclusivity Regularized Machine, equation (2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.masters.psvm import solve_psvm
+    >>> solution = solve_psvm(np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0]), lam=1.0, p=1)
+    >>> round(float(solution.w[0]), 6), round(solution.objective, 6)
+    (1.0, 0.5)
+    """
+    X, y, cost = check_margin_problem(X, y, lam, p, sample_weight)
+    if X.shape[1] > X.shape[0]:
+        basis = np.linalg.qr(X.T)[0]
+        inner = (_interior_point if p == 1 else _newton)(X @ basis, y, cost, tol, max_iter)
+        v, u, n_iter = np.append(basis @ inner[0][:-1], inner[0][-1]), *inner[1:]
+    else:
+        v, u, n_iter = (_interior_point if p == 1 else _newton)(X, y, cost, tol, max_iter)
+    objective, gap = _gap(X, y, cost, p, v, u)
+    converged = gap <= tol * max(1.0, abs(objective))
+    return Solution(
+        w=v[:-1],
+        b=float(v[-1]),
+        u=u,
+        objective=objective,
+        gap=gap,
+        n_iter=n_iter,
+        converged=bool(converged),
+        message=f"Relative gap {gap / max(1.0, abs(objective)):.3g} against tol={tol:.3g}.",
+    )
+
+
+def check_margin_problem(
+    X: np.ndarray, y: np.ndarray, lam: float, p: int, sample_weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return X, y as float64 and the cost lambda_i of each sample."""
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    y = np.asarray(y, dtype=np.float64)
+    if X.ndim != 2 or y.shape != (X.shape[0],):
+        raise ValueError(f"X must have shape (n, d) and y shape (n,), got {X.shape} and {y.shape}.")
+    if not np.array_equal(np.unique(y), [-1.0, 1.0]):
+        raise ValueError("y must hold the labels -1 and +1, both present.")
+    if p not in (1, 2):
+        raise ValueError(f"p must be 1 or 2, got {p!r}.")
+    weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    cost = lam * weight
+    if not (np.isfinite(cost).all() and np.all(cost > 0)):
+        raise ValueError(f"lam and sample_weight must be positive and finite, got lam={lam!r}.")
+    if not np.isfinite(X).all():
+        raise ValueError("X holds NaN or infinity.")
+    return X, y, cost
+
+
+def _gap(
+    X: np.ndarray, y: np.ndarray, cost: np.ndarray, p: int, v: np.ndarray, u: np.ndarray
+) -> tuple[float, float]:
+    """Primal objective at v = (w, b), and its distance to the dual objective at u."""
+    slack = np.maximum(0.0, 1.0 - y * (X @ v[:-1] + v[-1]))
+    combined = X.T @ (y * u)
+    objective = 0.5 * v[:-1] @ v[:-1] + cost @ slack**p
+    dual = u.sum() - 0.5 * combined @ combined
+    if p == 2:
+        dual -= np.sum(u**2 / (4.0 * cost))
+    return float(objective), float(objective - dual)
+
+
+def _balance(y: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Scale the dual weights of the heavier class down, so that y'u = 0."""
+    positive = y > 0
+    above, below = u[positive].sum(), u[~positive].sum()
+    lighter = min(above, below)
+    factors = np.where(positive, lighter / max(above, 1e-300), lighter / max(below, 1e-300))
+    return u * factors
+
+
+def _newton(
+    X: np.ndarray, y: np.ndarray, cost: np.ndarray, tol: float, max_iter: int
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Newton's method on the squared hinge: weights and intercept, dual weights, steps."""
+    A = np.column_stack([X, np.ones(y.size)]) * y[:, np.newaxis]
+    v, margin = np.zeros(A.shape[1]), np.zeros(y.size)
+    penalty = np.ones(v.size)
+    penalty[-1] = 0.0
+    best, best_gap, step = (v, np.zeros(y.size)), np.inf, 0
+    for step in range(1, max_iter + 1):
+        slack = np.maximum(0.0, 1.0 - margin)
+        active = np.flatnonzero(slack)
+        part = A[active]
+        weighted = part * (2.0 * cost[active])[:, np.newaxis]
+        gradient = penalty * v - weighted.T @ slack[active]
+        hessian = part.T @ weighted
+        hessian.flat[:: v.size + 1] += penalty + 1e-14 * hessian.trace()
+        direction = -cho_solve(cho_factor(hessian), gradient)
+        moved = A @ direction
+        t = _exact_step(penalty * v, direction * penalty, margin, moved, cost)
+        v = v + t * direction
+        margin = margin + t * moved
+        u = _balance(y, 2.0 * cost * np.maximum(0.0, 1.0 - margin))
+        objective, gap = _gap(X, y, cost, 2, v, u)
+        if gap < best_gap:
+            best, best_gap = (v, u), gap
+        elif gap <= 1e3 * tol * max(1.0, objective):
+            break  # rounding is all that is left
+        if gap <= 1e-3 * tol * max(1.0, objective):
+            break
+    return *best, step
+
+
+def _exact_step(
+    v: np.ndarray, direction: np.ndarray, margin: np.ndarray, moved: np.ndarray, cost: np.ndarray
+) -> float:
+    """Minimizer t > 0 of the piecewise quadratic along a descent direction, by a safeguarded secant."""
+
+    def slope(t: float) -> float:
+        slack = np.maximum(0.0, 1.0 - margin - t * moved)
+        return (v + t * direction) @ direction - 2.0 * (cost * slack) @ moved
+
+    low, high = 0.0, 1.0
+    at_low, at_high = slope(low), slope(high)
+    if abs(at_high) <= 1e-10 * abs(at_low):
+        return 1.0
+    while at_high < 0.0 and high < 1e6:
+        low, at_low, high = high, at_high, 2.0 * high
+        at_high = slope(high)
+    for _ in range(60):
+        t = low - at_low * (high - low) / (at_high - at_low) if at_high > at_low else 0.5 * (low + high)
+        t = min(max(t, low + 1e-3 * (high - low)), high - 1e-3 * (high - low))
+        at = slope(t)
+        if abs(at) <= 1e-12 * abs(at_low) or high - low <= 1e-15 * high:
+            break
+        low, at_low, high, at_high = (t, at, high, at_high) if at < 0.0 else (low, at_low, t, at)
+    return t
+
+
+def _interior_point(
+    X: np.ndarray, y: np.ndarray, cost: np.ndarray, tol: float, max_iter: int
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Primal-dual interior point on the hinge: weights and intercept, dual weights, steps."""
+    A = np.column_stack([X, np.ones(y.size)]) * y[:, np.newaxis]
+    state = _Iterate(A, cost)
+    best, best_gap = None, np.inf
+    for step in range(1, max_iter + 1):
+        state.advance()
+        v, u = state.v.copy(), _balance(y, state.u)
+        objective, gap = _gap(X, y, cost, 1, v, u)
+        if gap < best_gap:
+            best, best_gap = (v, u), gap
+        elif step > 60 or state.complementarity() <= 1e-14 * max(1.0, objective):
+            break
+        if gap <= 0.1 * tol * max(1.0, objective):
+            break
+    return *best, step
+
+
+class _Iterate:
+    """Strictly interior u in (0, cost) with the multipliers z of u >= 0 and slack of u <= cost.
+
+    v = (w, b) with w = sum_i u_i y_i x_i; at the optimum A v - 1 + slack - z = 0 and the last entry of A'u
+    is 0.
+    """
+
+    def __init__(self, A: np.ndarray, cost: np.ndarray):
+        self.A, self.cost = A, cost
+        self.u = 0.5 * cost
+        self.v = A.T @ self.u
+        self.v[-1] = 0.0
+        residual = A @ self.v - 1.0
+        self.z = np.maximum(residual, 0.0) + 1.0
+        self.slack = np.maximum(-residual, 0.0) + 1.0
+
+    def complementarity(self) -> float:
+        """Sum of the products that vanish at the optimum."""
+        return float(self.u @ self.z + (self.cost - self.u) @ self.slack)
+
+    def advance(self) -> None:
+        """One predictor and corrector step."""
+        room = self.cost - self.u
+        curvature = 1.0 / (self.z / self.u + self.slack / room)
+        system = self.A.T @ (self.A * curvature[:, np.newaxis])
+        system.flat[:: self.v.size + 1] += 1e-15 * system.trace()
+        system.flat[: -1 : self.v.size + 1] += 1.0
+        factor = cho_factor(system)
+        residual = self.A @ self.v - 1.0 + self.slack - self.z
+        products = (-self.u * self.z, -room * self.slack)
+        du, dv, dz, ds = self._direction(factor, curvature, residual, room, products)
+        t = self._length(du, dz, ds, room, 1.0)
+        mean = self.complementarity() / (2 * self.u.size)
+        after = (self.u + t * du) @ (self.z + t * dz) + (room - t * du) @ (self.slack + t * ds)
+        target = mean * (after / (2 * self.u.size * mean)) ** 3
+        products = (target - self.u * self.z - du * dz, target - room * self.slack + du * ds)
+        du, dv, dz, ds = self._direction(factor, curvature, residual, room, products)
+        t = self._length(du, dz, ds, room, 0.995)
+        self.u += t * du
+        self.v += t * dv
+        self.z += t * dz
+        self.slack += t * ds
+
+    def _direction(self, factor, curvature, residual, room, products):
+        """Solve the Newton system for given right-hand sides of the complementarity products."""
+        gain = products[0] / self.u - products[1] / room - residual
+        right = self.A.T @ (curvature * gain)
+        right[-1] += self.A[:, -1] @ self.u
+        dv = cho_solve(factor, right)
+        du = curvature * (gain - self.A @ dv)
+        return du, dv, (products[0] - self.z * du) / self.u, (products[1] + self.slack * du) / room
+
+    def _length(self, du, dz, ds, room, share):
+        """Longest step, at most 1, that keeps the given share of the way to the boundary."""
+        ratios = (np.max(-du / self.u), np.max(du / room), np.max(-dz / self.z), np.max(-ds / self.slack))
+        return min(1.0, share / max(*ratios, 1e-300))

@@ -79,8 +79,10 @@ def _fetch_pypi(package: Package, cache: Path) -> None:
 
 def _find_link(session: Any, index: str, file: str) -> str | None:
     """Return the address of a file in a project page of the simple API, or None."""
+    # As pip does: the page of a folder on disk is its index.html.
+    address = f"{index.rstrip('/')}/index.html" if index.startswith("file:") else index
     try:
-        page = session.get(index, headers={"Accept": "text/html"})
+        page = session.get(address, headers={"Accept": "text/html"})
         page.raise_for_status()
     except OSError:  # requests' errors derive from it: an index that does not answer is passed over
         return None

@@ -1,0 +1,1 @@
+"""Image features: GIST, HOG, bags of visual words in a spatial pyramid. Import from the submodules."""

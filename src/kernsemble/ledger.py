@@ -175,8 +175,11 @@ class Reading:
 
 
 def load_reading(key: str) -> Reading | None:
-    """Return the reading of ``kernsemble.papers.KEY`` (or of a dotted module); None when not written yet."""
-    name = key if "." in key else f"kernsemble.papers.{key}"
+    """Return the reading of ``kernsemble.papers.KEY``; None when it is not written yet.
+
+    For a paper outside the package, given as ``package.module``, it is that of ``package.reading``.
+    """
+    name = f"{key.rpartition('.')[0]}.reading" if "." in key else f"kernsemble.papers.{key}"
     spec = find_spec(name)
     return import_module(name).reading if spec is not None and spec.origin else None
 
@@ -317,13 +320,31 @@ def _count(rows: list[LedgerRow]) -> dict[str, int]:
     return {"printed": kinds["cell"], "claims": kinds["claim"], "compared": compared, **counts}
 
 
-def write_ledger(rows: Sequence[LedgerRow], folder: Path) -> dict[str, dict]:
-    """Write ``ledger.csv`` and ``ledger.json``; return the totals."""
+def ledger_files(rows: Sequence[LedgerRow], folder: Path, *, write: bool = True) -> list[str]:
+    """Write ``ledger.csv`` and ``ledger.json``; return the names of those that change, or would."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([field.name for field in fields(LedgerRow)])
     writer.writerows(astuple(row) for row in rows)
-    counts = totals(rows)
-    write_atomically(folder / "ledger.csv", buffer.getvalue().encode())
-    write_atomically(folder / "ledger.json", (json.dumps(counts, indent=2) + "\n").encode())
-    return counts
+    contents = {"ledger.csv": buffer.getvalue(), "ledger.json": json.dumps(totals(rows), indent=2) + "\n"}
+    changed = []
+    for name, text in contents.items():
+        path = folder / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            changed.append(name)
+            if write:
+                write_atomically(path, text.encode())
+    return changed
+
+
+def ledger_summary(counts: dict[str, dict[str, int]]) -> list[str]:
+    """Say the totals in words, a line each for all papers and for every one."""
+    lines = []
+    for name, count in counts.items():
+        cells = ", ".join(
+            f"{count[v.replace(' ', '_')]} {v}" for v in VERDICTS if v not in ("holds", "fails")
+        )
+        said = f"{count['holds']} hold, {count['fails']} fail"
+        compared = f"{count['compared']} of {count['printed']} printed numbers compared"
+        lines.append(f"{name}: {compared}; {count['claims']} claims: {said}; {cells}")
+    return lines

@@ -52,8 +52,8 @@ class Claim:
     check: str
 
 
-def read_cells(path: Path, papers: tuple[str, ...] = PAPERS) -> list[PrintedCell]:
-    """Read the printed numbers; raise ``PlanError`` with the line that is wrong."""
+def read_cells(path: Path, papers: tuple[str, ...] | None = PAPERS) -> list[PrintedCell]:
+    """Read the printed numbers (of some papers, or any); raise ``PlanError`` with the line that is wrong."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file))
@@ -67,7 +67,7 @@ def read_cells(path: Path, papers: tuple[str, ...] = PAPERS) -> list[PrintedCell
         if len(line) != len(CELL_COLUMNS):
             raise PlanError(f"{where}: expected {len(CELL_COLUMNS)} fields, found {len(line)}.")
         cell = PrintedCell(*line)
-        if cell.paper not in papers:
+        if papers is not None and cell.paper not in papers:
             raise PlanError(f"{where}: unknown paper {cell.paper!r}; allowed are {', '.join(papers)}.")
         if not _is_number(cell.mean) or not (cell.spread == "" or _is_number(cell.spread)):
             raise PlanError(f"{where}: expected a number and a spread, found {cell.mean!r}, {cell.spread!r}.")
@@ -85,8 +85,8 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def read_claims(path: Path, papers: tuple[str, ...] = PAPERS) -> list[Claim]:
-    """Read the claims; raise ``PlanError`` with the entry and key that are wrong."""
+def read_claims(path: Path, papers: tuple[str, ...] | None = PAPERS) -> list[Claim]:
+    """Read the claims (of some papers, or any); raise ``PlanError`` with the entry and key that are wrong."""
     try:
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
@@ -104,7 +104,7 @@ def read_claims(path: Path, papers: tuple[str, ...] = PAPERS) -> list[Claim]:
             if not isinstance(entry.get(key), str) or not entry[key].strip():
                 raise PlanError(f"{where}: {key!r} must be text, found {entry.get(key)!r}.")
         claim = Claim(**entry)
-        if claim.paper not in papers:
+        if papers is not None and claim.paper not in papers:
             raise PlanError(f"{where}: unknown paper {claim.paper!r}; allowed are {', '.join(papers)}.")
         if claim.id in {other.id for other in claims}:
             raise PlanError(f"{where}: id {claim.id!r} stands twice.")

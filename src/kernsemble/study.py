@@ -69,6 +69,11 @@ class Study:
         self._cache: dict[str, Evidence] = {}
 
     @property
+    def asked(self) -> dict[str, Evidence]:
+        """Evidence asked for so far, by exhibit."""
+        return dict(self._cache)
+
+    @property
     def title(self) -> str:
         """Title of the paper."""
         return self.plan.paper.title

@@ -81,8 +81,7 @@ class DaskCluster:
                 refusals = "".join(f"\n  refused {where}: {why}" for where, why in self.refused.items())
                 raise PlanError(
                     f"No usable worker at {self.address} for {self.patience:.0f} seconds. "
-                    "What was computed is saved: start workers and run the same command again."
-                    + refusals
+                    "What was computed is saved: start workers and run the same command again." + refusals
                 )
             time.sleep(min(1.0, self.patience / 10))
 

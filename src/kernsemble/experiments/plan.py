@@ -140,6 +140,7 @@ class Plan:
         if scale not in SCALES:
             raise PlanError(f"No scale {scale!r}; there are {', '.join(SCALES)}.")
         self.paper = load_paper(key)
+        self.module = key
         self.scale = scale
         self.params = read_params(params_file, self.paper)
         self.exhibits = {

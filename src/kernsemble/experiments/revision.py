@@ -49,13 +49,13 @@ def _revision(module: str, name: str) -> str:
     return digest.hexdigest()[:10]
 
 
-def closure(modules: Iterable[str]) -> set[str]:
-    """Return the modules and all modules of the package that they import, transitively."""
+def closure(modules: Iterable[str], guarded: frozenset[str] = GUARDED_BY_CHECKSUM) -> set[str]:
+    """Return the modules and all modules of the package that they import, transitively, but the guarded."""
     found: set[str] = set()
     waiting = set(modules)
     while waiting:
         module = waiting.pop()
-        if module in found or module in GUARDED_BY_CHECKSUM:
+        if module in found or module in guarded:
             continue
         found.add(module)
         waiting |= imports_of(module)

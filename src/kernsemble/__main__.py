@@ -1,0 +1,14 @@
+"""``python -m kernsemble``: reproduce the papers, verify what is committed, write the ledger."""
+
+import sys
+
+
+def main() -> int:
+    """Run the command line."""
+    from kernsemble.cli import main
+
+    return main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

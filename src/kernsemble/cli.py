@@ -1,0 +1,204 @@
+"""The command line. A mistake of the user gives a sentence, not a traceback."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kernsemble.experiments.errors import PlanError
+
+SCALES = ("quick", "paper", "smoke")
+OK, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 0 done, 1 failed, 2 wrong use, 130 interrupted."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments[:1] == ["data"]:
+        from kernsemble.data.cli import main as data_main
+
+        return data_main(arguments[1:], prog="python -m kernsemble data")
+    options = build_parser().parse_args(arguments)
+    try:
+        return options.command(options)
+    except PlanError as error:
+        return _complain(error, WRONG_USE)
+    except KeyboardInterrupt:
+        return _complain(
+            "stopped. What was computed is saved; the same command goes on from there.", INTERRUPTED
+        )
+    except Exception as error:
+        from kernsemble.notebooks import NotebookError
+        from kernsemble.study import TrialsFailedError
+
+        if isinstance(error, NotebookError | TrialsFailedError):
+            return _complain(error, FAILED)
+        raise
+
+
+def _complain(message: object, status: int) -> int:
+    sys.stderr.write(f"kernsemble: {message}\n")
+    return status
+
+
+def say(line: str) -> None:
+    """Write one line to standard output."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands but ``data``, which has its own."""
+    parser = argparse.ArgumentParser(
+        prog="python -m kernsemble",
+        description="Reproduce the papers, verify the committed evidence, write the ledger.",
+        epilog="Environment: KERNSEMBLE_JOBS, KERNSEMBLE_CLUSTER and KERNSEMBLE_FRESH=1 stand in for the "
+        "options; KERNSEMBLE_ROOT names the repository.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_list(commands)
+    _add_reproduce(commands)
+    _add_verify(commands)
+    command = _add(commands, "ledger", ledger, "judge every printed number and claim: results/paper/ledger.*")
+    command.add_argument(
+        "--check", action="store_true", help="write nothing; fail when the files would change"
+    )
+    command = _add(commands, "stages", stages, "compare dvc.yaml with the import graph, or write it")
+    command.add_argument("--write", action="store_true", help="write dvc.yaml")
+    commands.add_parser("data", help="list, verify, build and fetch datasets (data --help)", add_help=False)
+    return parser
+
+
+def _add(commands: argparse._SubParsersAction, name: str, function: Callable, help_text: str):
+    command = commands.add_parser(name, help=help_text, description=help_text.capitalize() + ".")
+    command.set_defaults(command=function)
+    return command
+
+
+def _add_list(commands: argparse._SubParsersAction) -> None:
+    command = _add(commands, "list", list_papers, "papers, exhibits, trials done, stale, and time left")
+    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
+    command.add_argument("--scale", choices=SCALES, default="paper", help="default: paper")
+    command.add_argument("--jobs", type=int, metavar="N", help="processes that the time left counts with")
+
+
+def _add_reproduce(commands: argparse._SubParsersAction) -> None:
+    command = _add(
+        commands, "reproduce", reproduce, "compute a paper's missing evidence, then run its notebook"
+    )
+    command.add_argument("papers", nargs="+", metavar="KEY", help="papers, or 'all'")
+    command.add_argument("--scale", choices=SCALES, default="quick", help="how much of it (default: quick)")
+    command.add_argument(
+        "--fresh",
+        action="store_true",
+        default=os.environ.get("KERNSEMBLE_FRESH", "") not in ("", "0"),
+        help="compute everything anew, from nothing",
+    )
+    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
+    command.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, such as tcp://10.0.0.1:8786")
+    command.add_argument("--exhibit", action="append", metavar="NAME", help="only this exhibit (repeatable)")
+    command.add_argument("--no-notebook", action="store_true", help="compute evidence only")
+
+
+def _add_verify(commands: argparse._SubParsersAction) -> None:
+    command = _add(commands, "verify", verify, "compare computed trials with the committed evidence")
+    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
+    command.add_argument("--scale", choices=("quick", "smoke"), default="quick", help="default: quick")
+    command.add_argument(
+        "--compute", action="store_true", help="compute missing trials first, instead of counting them"
+    )
+    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
+
+
+def _keys(names: Sequence[str]) -> list[str]:
+    """Return the papers that are asked for; all that are written by default."""
+    from kernsemble.experiments.registry import PAPERS, available_papers
+
+    if not names or "all" in names:
+        return list(available_papers())
+    for name in names:
+        if name not in PAPERS and "." not in name:
+            raise PlanError(f"No paper {name!r}; there are {', '.join(PAPERS)}.")
+    return list(names)
+
+
+def list_papers(options: argparse.Namespace) -> int:
+    """Show papers and exhibits: trials done, stale, time left."""
+    from kernsemble.experiments.registry import PAPERS
+    from kernsemble.overview import exhibit_lines
+
+    keys = _keys(options.papers)
+    for key in keys:
+        for line in exhibit_lines(key, options.scale, options.jobs):
+            say(line)
+    for key in [] if options.papers else [key for key in PAPERS if key not in keys]:
+        say(f"{key}: no trials yet")
+    return OK
+
+
+def reproduce(options: argparse.Namespace) -> int:
+    """Compute evidence and render the notebook of each paper; go on with the others when one fails."""
+    from kernsemble.reproduction import Summary, reproduce_paper
+
+    keys = _keys(options.papers)
+    summary = Summary()
+    for key in keys:
+        reproduce_paper(
+            key,
+            options.scale,
+            summary,
+            fresh=options.fresh,
+            jobs=options.jobs,
+            cluster=options.cluster,
+            exhibits=options.exhibit,
+            notebook=not options.no_notebook,
+            stop_on_error=len(keys) == 1,
+        )
+    for line in summary.lines(options.scale):
+        say(line)
+    return FAILED if summary.failed else OK
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Compare trials computed here with the committed evidence."""
+    from kernsemble.reproduction import Summary, verify_paper
+
+    summary = Summary()
+    for key in _keys(options.papers):
+        verify_paper(key, options.scale, summary, compute=options.compute, jobs=options.jobs)
+    for line in summary.lines(options.scale):
+        say(line)
+    return OK if summary.all_agree else FAILED
+
+
+def ledger(options: argparse.Namespace) -> int:
+    """Write the ledger, or check that the committed one is current."""
+    from kernsemble.ledger import judge_all, ledger_files, ledger_summary, totals
+    from kernsemble.study import find_root
+
+    root = find_root()
+    rows = judge_all(root)
+    folder: Path = root / "results" / "paper"
+    for line in ledger_summary(totals(rows)):
+        say(line)
+    changed = ledger_files(rows, folder, write=not options.check)
+    if options.check and changed:
+        return _complain(f"{', '.join(changed)} would change: run python -m kernsemble ledger.", FAILED)
+    return OK
+
+
+def stages(options: argparse.Namespace) -> int:
+    """Write dvc.yaml, or report how it differs from the import graph."""
+    from kernsemble.stages import differences, write_stages
+    from kernsemble.study import find_root
+
+    root = find_root()
+    if options.write:
+        write_stages(root)
+    lines = differences(root)
+    for line in lines:
+        say(line)
+    return FAILED if lines else OK

@@ -1,0 +1,126 @@
+"""Reproduce a paper: its evidence, its rendered notebook, and the comparison with what is committed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernsemble.evidence_file import write_atomically
+from kernsemble.experiments.errors import PlanError
+from kernsemble.experiments.executor import Report
+from kernsemble.experiments.progress import note
+from kernsemble.notebooks import NotebookError, render_notebook
+from kernsemble.study import Study, TrialsFailedError, find_root, number_of_jobs, raise_on_failures
+from kernsemble.verification import Agreement, compare_study
+
+
+@dataclass
+class Summary:
+    """What came of some papers."""
+
+    agreements: dict[str, Agreement] = field(default_factory=dict)
+    late: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def all_agree(self) -> bool:
+        """Whether every trial was computed and agrees with a current committed row."""
+        return not self.failed and all(a.agree == a.trials for a in self.agreements.values())
+
+    def lines(self, scale: str) -> list[str]:
+        """Say what came of it, failures last."""
+        lines = [f"{key}: {agreement}" for key, agreement in self.agreements.items()]
+        for key, agreement in self.agreements.items():
+            lines += [f"  DIFFERS {key} {name}" for name in agreement.differ[:20]]
+        if len(self.agreements) > 1:
+            total = Agreement()
+            for agreement in self.agreements.values():
+                total.merge(agreement)
+            lines.append(f"all papers, {scale} scale: {total}")
+        lines += [f"STALE: {key}: {what}" for key, what in self.late.items()]
+        return lines + [f"FAILED: {key}: {why}" for key, why in self.failed.items()]
+
+
+def reproduce_paper(
+    key: str,
+    scale: str,
+    summary: Summary,
+    *,
+    fresh: bool = False,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    exhibits: Sequence[str] | None = None,
+    notebook: bool = True,
+    stop_on_error: bool = True,
+    root: Path | None = None,
+) -> None:
+    """Compute a paper's missing evidence, run its notebook, and compare with the committed evidence.
+
+    Results go to ``results/SCALE/KEY``. At a smaller scale than the paper's, ``agreement.json`` there holds
+    the comparison. Failures go into the summary, or are raised with ``stop_on_error``.
+    """
+    root = root or find_root()
+    n_jobs = number_of_jobs(jobs)
+    try:
+        study = Study(key, scale, root, jobs=n_jobs, cluster=cluster)
+        tell_warnings(report := study.run(exhibits, fresh=fresh))
+        raise_on_failures(report)
+        if notebook:
+            render_paper(study)
+        if scale != "paper":
+            compare(study, summary)
+    except (PlanError, NotebookError, TrialsFailedError) as error:
+        if stop_on_error:
+            raise
+        summary.failed[key] = str(error)
+
+
+def tell_warnings(report: Report) -> None:
+    """Say once what trials warned of."""
+    for message, count in report.warnings.most_common(10):
+        note(f"{count} trials warned: {message}")
+
+
+def render_paper(study: Study) -> None:
+    """Run a paper's notebook at the study's scale; its evidence is there already."""
+    source = study.root / "notebooks" / f"{study.key}.ipynb"
+    environment = {"KERNSEMBLE_JOBS": str(study.jobs), "KERNSEMBLE_ROOT": str(study.root)}
+    if study.cluster:
+        environment["KERNSEMBLE_CLUSTER"] = study.cluster
+    note(f"{study.key}: running its notebook")
+    render_notebook(source, study.folder / f"{study.key}.ipynb", {"scale": study.scale}, environment)
+
+
+def compare(study: Study, summary: Summary) -> None:
+    """Compare a study with the committed evidence, and keep the result."""
+    committed = Study(study.plan.module, "paper", study.root, compute=False)
+    agreement = compare_study(study, committed)
+    summary.agreements[study.key] = agreement
+    if late := stale_rows(committed):
+        summary.late[study.key] = late
+    text = json.dumps(agreement.as_dict(), indent=2, ensure_ascii=False) + "\n"
+    write_atomically(study.folder / "agreement.json", text.encode())
+
+
+def stale_rows(committed: Study) -> str:
+    """Say how much of the committed evidence is stale; empty when none is."""
+    evidence = [committed.read(name) for name in committed.exhibits]
+    stale, wanted = sum(len(e.stale) for e in evidence), sum(len(e.plan.stamps) for e in evidence)
+    if not stale:
+        return ""
+    return (
+        f"{stale} of {wanted} committed rows were made by other code, parameters or data. To refresh them: "
+        f"python -m kernsemble reproduce {committed.key} --scale paper"
+    )
+
+
+def verify_paper(
+    key: str, scale: str, summary: Summary, *, compute: bool = False, jobs: int | None = None
+) -> None:
+    """Compare a paper's trials with the committed evidence, computing them first if asked to."""
+    study = Study(key, scale, find_root(), jobs=number_of_jobs(jobs))
+    if compute:
+        raise_on_failures(study.run())
+    compare(study, summary)

@@ -1,0 +1,126 @@
+"""Compare trials computed here with the committed evidence of the same keys.
+
+Two numbers agree when they are equal to four significant digits, or within a relative 1e-6 of each other
+(two numbers on both sides of a rounding boundary), or within the absolute tolerance that the exhibit
+declares. Timing is not compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import repeat
+from math import isclose
+from typing import Any
+
+from kernsemble.evidence import Evidence
+from kernsemble.experiments.plan import Key
+from kernsemble.experiments.registry import Exhibit
+from kernsemble.study import Study
+
+RELATIVE = 1e-6
+RULE = "equal to 4 significant digits, timing apart"
+
+
+@dataclass
+class Agreement:
+    """How trials compare with the committed evidence."""
+
+    trials: int = 0
+    agree: int = 0
+    differ: list[str] = field(default_factory=list)
+    missing: int = 0
+    stale: int = 0
+    uncomputed: int = 0
+
+    @property
+    def compared(self) -> int:
+        """Trials that have a current committed row."""
+        return self.agree + len(self.differ)
+
+    def merge(self, other: Agreement) -> None:
+        """Add another comparison to this one."""
+        for name in ("trials", "agree", "missing", "stale", "uncomputed"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.differ += other.differ
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts and the keys that differ."""
+        return {
+            "trials": self.trials,
+            "agree": self.agree,
+            "differ": self.differ,
+            "missing": self.missing,
+            "stale": self.stale,
+            "uncomputed": self.uncomputed,
+        }
+
+    def __str__(self) -> str:
+        parts = [f"{self.agree} of {self.trials} trials agree with the committed evidence ({RULE})"]
+        counts = {
+            "DIFFER": len(self.differ),
+            "have a STALE committed row": self.stale,
+            "have no committed row": self.missing,
+            "are not computed here": self.uncomputed,
+        }
+        return ", ".join(parts + [f"{count} {what}" for what, count in counts.items() if count])
+
+
+def compare_study(study: Study, committed: Study) -> Agreement:
+    """Compare all exhibits of a study with the committed one."""
+    total = Agreement()
+    for name in study.exhibits:
+        total.merge(compare_evidence(study.read(name), committed.read(name)))
+    return total
+
+
+def compare_evidence(ours: Evidence, committed: Evidence) -> Agreement:
+    """Compare two pieces of evidence on the trials of the first."""
+    result = Agreement(trials=len(ours.plan.stamps))
+    for key in ours.plan.stamps:
+        if key not in ours.current:
+            result.uncomputed += 1
+        elif key in committed.stale:
+            result.stale += 1
+        elif key not in committed.current:
+            result.missing += 1
+        elif different := _differences(ours.plan.exhibit, key, ours, committed):
+            result.differ.append(different)
+        else:
+            result.agree += 1
+    return result
+
+
+def _differences(exhibit: Exhibit, key: Key, ours: Evidence, committed: Evidence) -> str:
+    """Name the metrics of a trial that differ; empty when it agrees."""
+    here, there = ours.current[key].metrics, committed.current[key].metrics
+    different = [
+        f"{name} {_shown(here.get(name))} here, {_shown(there.get(name))} committed"
+        for name in exhibit.metrics
+        if not same_value(here.get(name), there.get(name), exhibit.tolerance.get(name, 0.0))
+    ]
+    names = f"{exhibit.name} / {key.dataset} / {key.method} / trial {key.trial}"
+    return f"{names}: {'; '.join(different)}" if different else ""
+
+
+def same_value(ours: str | None, theirs: str | None, tolerance: float = 0.0) -> bool:
+    """Whether two stored values agree.
+
+    Examples
+    --------
+    >>> from kernsemble.verification import same_value
+    >>> same_value("0.12341", "0.12339"), same_value("0.1234", "0.1236"), same_value(" 1 2", " 1 3")
+    (True, False, False)
+    """
+    if ours is None or theirs is None:
+        return ours is theirs
+    first, second = ours.split(), theirs.split()
+    return len(first) == len(second) and all(map(_same_number, first, second, repeat(tolerance)))
+
+
+def _shown(value: str | None) -> str:
+    return "absent" if value is None else value.strip()[:40]
+
+
+def _same_number(first: str, second: str, tolerance: float) -> bool:
+    a, b = float(first), float(second)
+    return f"{a:.4g}" == f"{b:.4g}" or isclose(a, b, rel_tol=RELATIVE, abs_tol=tolerance)

@@ -1,0 +1,248 @@
+r"""Quadratic masters over dense columns: bi2004's (7) with alpha >= 0, (11) with alpha free, and what follows from them.
+
+Primal (7):   min_{w >= 0, b}  1/2 |w|^2 [+ 1/2 b^2] + sum_i c_i max(0, 1 - y_i (H_i w + b))
+Dual (9):     max_u  sum_i u_i - 1/2 |max(H'(y u), 0)|^2 [- 1/2 (y'u)^2],    0 <= u_i <= c_i   [y'u = 0]
+
+With w free (11) the dual's max(., 0) goes, and w = H'(y u). In general (`box_loss`): signed weights V_i = u_i y_i,
+
+    min_{w, b}  1/2 |w|^2 + sum_i loss_i(H_i w + G_i b) + q'b,
+    max_V  t'V - epsilon |V|_1 - 1/2 |[H'V]|^2,    l <= V <= h,    G'V = q
+
+with unpenalized columns G: ones for a free intercept (section 4.1), the margin or the tube of the nu forms. A penalized
+intercept is a column of ones among the others, never bounded below.
+
+Stop: primal minus dual objective, both feasible, at most ``tol`` times the objective.
+
+Method: `multipliers`, warm-started. With w free, linearly dependent columns are compressed (`column_span`).
+
+bi2004 symbols: alpha = w, K_ij = H_ij, C = cost, u_i y_i = V_i.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernsemble.masters.base import Solution
+from kernsemble.masters.box_loss import BoxLoss
+from kernsemble.masters.column_span import ColumnBuffer, ColumnSpan
+from kernsemble.masters.multipliers import Multipliers, Penalty
+
+INTERCEPTS = ("none", "free", "penalized")
+_FLOOR = 1e-7  # share of the loss at 0 below which the objective counts as zero
+
+
+class ColumnQP:
+    """Quadratic master of any `BoxLoss` over dense, possibly dependent columns.
+
+    Parameters
+    ----------
+    loss : BoxLoss
+        The losses.
+    intercept : {"none", "free", "penalized"}, default="none"
+        Column of ones: absent, unpenalized, or penalized like the others.
+    positive : bool, default=False
+        Whether weights of columns must not be negative (the intercept may).
+    unpenalized : ndarray of shape (n_samples, n_unpenalized), optional
+        Further columns without penalty; their coefficients are ``unpenalized_coef_`` after ``solve``.
+    unpenalized_cost : ndarray of shape (n_unpenalized,), optional
+        Their linear costs q.
+    tol : float, default=1e-9
+        Relative duality gap to reach.
+    max_iter : int, default=2000
+        Most Newton steps in one ``solve``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.masters.box_loss import BoxLoss
+    >>> y = np.array([1.0, -1.0])
+    >>> master = ColumnQP(BoxLoss.hinge(y, np.array([10.0, 10.0])))
+    >>> master.add(np.array([2.0, -2.0]))
+    >>> master.solve().w
+    array([0.5])
+    """
+
+    def __init__(
+        self,
+        loss: BoxLoss,
+        *,
+        intercept: str = "none",
+        positive: bool = False,
+        unpenalized: np.ndarray | None = None,
+        unpenalized_cost: np.ndarray | None = None,
+        tol: float = 1e-9,
+        max_iter: int = 2000,
+    ) -> None:
+        if intercept not in INTERCEPTS:
+            raise ValueError(f"intercept={intercept!r}: use one of {INTERCEPTS}.")
+        self.loss, self.intercept, self.positive = loss, intercept, positive
+        self.tol, self.max_iter = tol, max_iter
+        n = len(loss.target)
+        G = np.empty((n, 0)) if unpenalized is None else unpenalized
+        if intercept == "free":
+            G = np.column_stack([np.ones(n), G])
+        cost = np.zeros(G.shape[1])
+        if unpenalized_cost is not None:
+            cost[int(intercept == "free") :] = unpenalized_cost
+        self._cost = cost
+        self._columns = _PlainColumns(G) if positive else ColumnSpan(G)
+        self._x = np.zeros(G.shape[1])
+        self._V = np.zeros(n)
+        self.solution: Solution | None = None
+        self.unpenalized_coef_ = np.zeros(G.shape[1])
+        if intercept == "penalized":
+            self.add(np.ones(n))
+
+    def add(self, column: np.ndarray) -> None:
+        """Append one column of hypothesis outputs (n_samples,)."""
+        column = np.asarray(column, dtype=np.float64)
+        if column.shape != self._V.shape:
+            raise ValueError(f"column has shape {column.shape}, the problem has {len(self._V)} samples.")
+        if not np.all(np.isfinite(column)):
+            raise ValueError("column holds nan or infinite values.")
+        change = self._columns.add(column)
+        g = len(self._cost)
+        self._x = np.append(self._x, 0.0) if change is None else np.append(self._x[:g], change @ self._x[g:])
+
+    def threshold(self) -> float:
+        """0: under an l2 norm every column with a score belongs to the solution."""
+        return 0.0
+
+    def pricing_weights(self) -> np.ndarray:
+        """Signed weights V; before the first ``solve`` those of the model without columns."""
+        if self.solution is None:
+            self.solve()
+        return self._V
+
+    def solve(self) -> Solution:
+        """Re-optimize over all columns added so far, warm-started."""
+        penalty = self._penalty()
+        method = Multipliers(
+            self._columns.matrix, self.loss, penalty, self._x, self._V, self._residual_scale()
+        )
+        floor = _FLOOR * self.loss.value(np.zeros(len(self._V)))
+        n_iter = 0
+        while method.gap > self.tol * max(abs(method.objective), floor) and n_iter < self.max_iter:
+            method.step()
+            n_iter += 1
+        self._x, self._V = self._without_specks(method), method.best_V
+        converged = bool(method.gap <= self.tol * max(abs(method.objective), floor))
+        return self._conclude(method, n_iter, converged)
+
+    def _penalty(self) -> Penalty:
+        m, g = self._columns.matrix.shape[1], len(self._cost)
+        squared = np.arange(m) >= g
+        first = g + int(self.intercept == "penalized")
+        positive = (np.arange(m) >= first) & self.positive
+        return Penalty(squared, positive, np.append(self._cost, np.zeros(m - g)))
+
+    def _residual_scale(self) -> float:
+        """Typical size of a residual: 1 for the hinge's targets."""
+        return 1.0
+
+    def _without_specks(self, method: Multipliers) -> np.ndarray:
+        """Set bounded weights to exactly zero where the dual says so and the objective agrees."""
+        x, positive = method.best_x, method.penalty.positive
+        specks = positive & (x != 0.0) & (method.A.T @ method.best_V <= 0.0)
+        if not specks.any():
+            return x
+        cleaned = np.where(specks, 0.0, x)
+        objective = method.primal_objective(cleaned, method.A @ cleaned)
+        if objective <= method.objective + 0.1 * self.tol * abs(method.objective):
+            method.objective = objective
+            return cleaned
+        return x
+
+    def _conclude(self, method: Multipliers, n_iter: int, converged: bool) -> Solution:
+        g = len(self._cost)
+        self.unpenalized_coef_ = self._x[:g].copy()
+        w = self._columns.weights(self._x[g:])
+        b = 0.0
+        if self.intercept == "free":
+            b = float(self._x[0])
+        elif self.intercept == "penalized":
+            b, w = float(w[0]), w[1:]
+        self.solution = Solution(
+            w=w,
+            b=b,
+            u=self._dual_weights(self._V),
+            objective=method.objective,
+            gap=method.gap,
+            n_iter=n_iter,
+            converged=converged,
+            message="relative gap reached" if converged else "Increase max_iter or tol.",
+        )
+        return self.solution
+
+    def _dual_weights(self, V: np.ndarray) -> np.ndarray:
+        """Dual weights as the paper writes them: V itself here."""
+        return V.copy()
+
+
+class HingeQP(ColumnQP):
+    """Problems (7) and (11): the hinge, weights bounded below or free.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Labels, -1 or +1.
+    C : float, default=1.0
+        Weight of the sum of losses.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Multiplies the losses.
+    intercept, positive, tol, max_iter
+        As in `ColumnQP`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> master = HingeQP(np.array([1.0, 1.0, -1.0]), C=1.0, positive=True)
+    >>> master.add(np.array([1.0, 2.0, -1.0]))
+    >>> master.add(np.array([-1.0, -1.0, 1.0]))
+    >>> master.solve().w
+    array([1., 0.])
+    """
+
+    def __init__(
+        self,
+        y: np.ndarray,
+        C: float = 1.0,
+        *,
+        sample_weight: np.ndarray | None = None,
+        intercept: str = "none",
+        positive: bool = False,
+        tol: float = 1e-9,
+        max_iter: int = 2000,
+    ) -> None:
+        self.y = np.ascontiguousarray(y, dtype=np.float64)
+        weight = np.ones(len(self.y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        super().__init__(
+            BoxLoss.hinge(self.y, C * weight),
+            intercept=intercept,
+            positive=positive,
+            tol=tol,
+            max_iter=max_iter,
+        )
+
+    def _dual_weights(self, V: np.ndarray) -> np.ndarray:
+        """``u_i = V_i y_i``, in [0, c_i]."""
+        return V * self.y
+
+
+class _PlainColumns:
+    """Columns as they come: bounds on single weights forbid mixing them."""
+
+    def __init__(self, leading: np.ndarray) -> None:
+        self._buffer = ColumnBuffer(len(leading))
+        for column in leading.T:
+            self._buffer.append(column)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        return self._buffer.matrix
+
+    def add(self, column: np.ndarray) -> None:
+        self._buffer.append(column)
+
+    def weights(self, z: np.ndarray) -> np.ndarray:
+        return z.copy()

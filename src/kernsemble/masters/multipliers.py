@@ -1,0 +1,199 @@
+r"""Method of multipliers with Newton steps, for the columns of a quadratic master.
+
+Primal:  min_x  1/2 sum_{j in Q} x_j^2 + q'x + sum_i loss_i((A x)_i),     x_j >= 0 for j in P
+Dual:    max_V  t'V - epsilon |V|_1 - 1/2 sum_{j in Q} [(A'V)_j]^2,       l <= V <= h,   (A'V)_j = q_j outside Q
+
+([z] is max(z, 0) on P; columns outside Q are the unpenalized ones: an intercept, the margin of the nu forms.)
+
+With centers (V^c, s^c, c) the inner problem replaces each loss by ``max_v v (t - f) - epsilon |v| - delta/2 (v - V^c)^2``,
+each bound by the penalty ``1/(2 r) max(0, r s^c - x)^2`` and gives unpenalized columns a curvature around c. It is
+piecewise quadratic: Newton's matrix is ``D + A_F' A_F / delta`` over the samples F whose weight is inside its box,
+factored on its smaller side, and each step ends in an exact line search. When the gradient is small the centers move to
+the multipliers found, and delta halves if that was easy. At a fixed point V solves the dual at any delta.
+
+Every iterate gives a feasible primal point and a dual point; the best of each are kept, and their difference is the gap.
+Where A'V = q is missed by a residual r, ``|r|'|x|`` is added to the gap (a lower bound then holds near x).
+Rank-deficient columns are no difficulty: D is positive definite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from kernsemble.masters.box_loss import BoxLoss
+
+_BAND = 0.1  # residuals within this share of the targets' scale of a kink count as free at first
+_INNER_TOL = 1e-2  # gradient, relative to its two parts, at which the centers move
+_SHORT, _LONG = 6, 12  # inner steps below which delta halves, and above which it quadruples
+_UNPENALIZED = 1e-4  # curvature that stands in for a missing penalty, times 1 / delta at the start
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Which columns are squared (Q), which are bounded (P), and the linear costs q; each of shape (n_columns,)."""
+
+    squared: np.ndarray
+    positive: np.ndarray
+    cost: np.ndarray
+
+
+class Multipliers:
+    """One solve: Newton steps from a primal point x and dual weights V.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n_samples, n_columns)
+        Columns, rows contiguous.
+    loss : BoxLoss
+        The losses.
+    penalty : Penalty
+        The penalty.
+    x : ndarray of shape (n_columns,)
+        Primal start.
+    V : ndarray of shape (n_samples,)
+        Dual start, within the box.
+    scale : float
+        Typical size of a residual.
+    """
+
+    def __init__(
+        self, A: np.ndarray, loss: BoxLoss, penalty: Penalty, x: np.ndarray, V: np.ndarray, scale: float
+    ) -> None:
+        self.A, self.loss, self.penalty = A, loss, penalty
+        self.x, self.f, self.center_V, self.inner = x.copy(), A @ x, V, 0
+        self.delta = _BAND * scale / max(loss.spread(), np.finfo(float).tiny)
+        self.metric = np.where(penalty.squared, 1.0, _UNPENALIZED / self.delta)
+        self.center = np.where(penalty.squared, 0.0, self.x)
+        self._bounded = bool(penalty.positive.any())
+        if self._bounded:
+            n, m = A.shape
+            norms = np.einsum("ij,ij->j", A, A)
+            # Curvature of a bound like that of the losses along its column.
+            self._ratio = n / (min(n, m) * np.maximum(norms, np.finfo(float).tiny))
+            self.slack = np.where(penalty.positive, np.maximum(-(A.T @ V), 0.0), 0.0)
+        self.best_x, self.objective, self.best_V, self.dual_objective = self.x, np.inf, V, -np.inf
+        self._evaluate()
+
+    @property
+    def gap(self) -> float:
+        """Best primal minus best dual objective."""
+        return self.objective - self.dual_objective
+
+    def step(self) -> None:
+        """Take one Newton step with exact line search, then offer both points."""
+        if self.inner > 0 and self._inner_is_solved():
+            self._move_centers()
+        direction = self._direction()
+        along = self.A @ direction
+        length = self._line_search(direction, along)
+        self.x = self.x + length * direction
+        self.f = self.f + length * along
+        self.inner += 1
+        self._evaluate()
+
+    def _evaluate(self) -> None:
+        """Multipliers at x, the gradient of the inner problem, and both objectives."""
+        self.V, self.free = self.loss.weights(self.f, self.center_V, self.delta)
+        self.combined = self.A.T @ self.V
+        self.gradient = self.metric * (self.x - self.center) + self.penalty.cost - self.combined
+        if self._bounded:
+            self.bound = self._bound_multipliers(self.x)
+            self.gradient -= self.bound
+        self._offer_primal(self.x, self.f)
+        self._offer_dual()
+
+    def _bound_multipliers(self, x: np.ndarray) -> np.ndarray:
+        shifted = self.slack - x / (self._ratio * self.delta)
+        return np.where(self.penalty.positive, np.maximum(shifted, 0.0), 0.0)
+
+    def _offer_primal(self, x: np.ndarray, f: np.ndarray) -> None:
+        if self._bounded and np.any(below := self.penalty.positive & (x < 0.0)):
+            x = np.where(below, 0.0, x)
+            f = self.A @ x
+        objective = self.primal_objective(x, f)
+        if objective < self.objective:
+            self.best_x, self.objective = x, objective
+
+    def primal_objective(self, x: np.ndarray, f: np.ndarray) -> float:
+        """Objective at a feasible x with scores f = A x."""
+        return 0.5 * float((self.penalty.squared * x) @ x) + float(self.penalty.cost @ x) + self.loss.value(f)
+
+    def _offer_dual(self) -> None:
+        squared, positive = self.penalty.squared, self.penalty.positive
+        w = np.where(positive, np.maximum(self.combined, 0.0), self.combined)
+        missed = np.abs(np.where(squared, 0.0, self.combined - self.penalty.cost)) @ np.abs(self.x)
+        objective = self.loss.gain(self.V) - 0.5 * float((squared * w) @ w) - float(missed)
+        if objective > self.dual_objective:
+            self.best_V, self.dual_objective = self.V, objective
+
+    def _inner_is_solved(self) -> bool:
+        scale = np.linalg.norm(self.metric * self.x) + np.linalg.norm(self.combined)
+        return bool(np.linalg.norm(self.gradient) <= _INNER_TOL * scale) or self.inner > _LONG
+
+    def _move_centers(self) -> None:
+        """Accept the multipliers found; shrink delta if that was easy."""
+        self.center_V = self.V
+        self.center = np.where(self.penalty.squared, 0.0, self.x)
+        if self._bounded:
+            self.slack = self.bound
+        if self.inner < _SHORT:
+            self.delta *= 0.5
+        elif self.inner > _LONG:
+            self.delta *= 4.0
+        self.inner = 0
+        self._evaluate()
+
+    def _direction(self) -> np.ndarray:
+        """Newton's direction ``-(D + A_F' A_F / delta)^-1 gradient``."""
+        D = self.metric
+        if self._bounded:
+            D = D + np.where(self.bound > 0.0, 1.0 / (self._ratio * self.delta), 0.0)
+        step = -self.gradient / D
+        rows = self.A[self.free]
+        if not rows.size:
+            return step
+        if len(rows) >= rows.shape[1]:
+            matrix = rows.T @ rows
+            matrix *= 1.0 / self.delta
+            matrix[np.diag_indices(len(D))] += D
+            return _solve(matrix, -self.gradient)
+        scaled = rows / np.sqrt(D)
+        matrix = scaled @ scaled.T
+        matrix[np.diag_indices(len(rows))] += self.delta
+        return step - (rows.T @ _solve(matrix, rows @ step)) / D
+
+    def _line_search(self, direction: np.ndarray, along: np.ndarray) -> float:
+        """Minimize the piecewise quadratic along the direction: its slope increases, so bisect it."""
+        start = float(self.gradient @ direction)
+        low, high = 0.0, 1.0
+        for trial in range(30):
+            t = 1.0 if trial == 0 else 0.5 * (low + high)
+            slope = self._slope(t, direction, along)
+            if abs(slope) <= 0.01 * abs(start) or (trial == 0 and slope < 0):
+                return t
+            low, high = (low, t) if slope > 0 else (t, high)
+        return low if low > 0 else high
+
+    def _slope(self, t: float, direction: np.ndarray, along: np.ndarray) -> float:
+        x = self.x + t * direction
+        gradient = self.metric * (x - self.center) + self.penalty.cost
+        if self._bounded:
+            gradient -= self._bound_multipliers(x)
+        return float(gradient @ direction) - self.loss.pull(
+            self.f + t * along, along, self.center_V, self.delta
+        )
+
+
+def _solve(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """Solve a positive definite system, with a jitter where rounding made it indefinite."""
+    jitter = 1e-15 * float(np.max(np.diagonal(matrix)))
+    for _ in range(8):
+        factor, failed = lapack.dpotrf(matrix, lower=1, clean=0)
+        if not failed:
+            return lapack.dpotrs(factor, rhs, lower=1)[0]
+        matrix[np.diag_indices(len(rhs))] += jitter
+        jitter *= 100.0
+    raise np.linalg.LinAlgError("Newton's matrix is not positive definite; are the columns finite?")

@@ -1,0 +1,161 @@
+"""The Exclusivity Regularized Machine of guo2017: several linear machines trained at once, averaged.
+
+The components minimize problem (5), hinge losses plus the squared l1 norm across components of each
+feature. Three solvers: the algorithm as printed, a two-block method that provably converges, and the exact
+solution, which by symmetry is one machine with ``lam / n_components`` (proved in `masters.exclusivity`).
+Each states its gap from the certified optimum. Several classes are told apart by one such ensemble a class
+against the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state, check_scalar
+
+from kernsemble.estimators._base import TrainingData
+from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
+from kernsemble.masters.exclusivity import ExclusivitySolution, relaxed_exclusivity, solve_exclusivity
+from kernsemble.masters.exclusivity_admm import solve_admm
+from kernsemble.masters.exclusivity_alm import solve_printed_alm
+
+SOLVERS = {"exact": solve_exclusivity, "admm": solve_admm, "printed": solve_printed_alm}
+
+
+class ExRM(SingleFitClassifier):
+    """Exclusivity Regularized Machine, an ensemble of linear support vector machines.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of components C.
+    lam : float, default=2.0
+        Weight of the sum of losses of each component.
+    p : {1, 2}, default=2
+        Power of the hinge loss.
+    solver : {"exact", "admm", "printed"}, default="exact"
+        The exact solution, the convergent two-block method, or Algorithm 2 as printed.
+    start : {"printed", "random"}, default="printed"
+        First iterate of the iterative solvers; the printed one is the same in all components, and so remain
+        they.
+    tol : float, default=None
+        When to stop: a relative gap for "exact" (None is 1e-9) and "admm" (1e-6), a change of the objective
+        for "printed" (0.05, the paper's).
+    max_iter : int, default=None
+        Most iterations; None is 200, 20,000 and 1,000.
+    random_state : int, RandomState or None, default=None
+        Source of the random start.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    coef_ : ndarray of shape (n_machines, n_features)
+        Mean of the components: the ensemble. One machine for two classes, otherwise one a class.
+    intercept_ : ndarray of shape (n_machines,)
+        Mean of the components' intercepts.
+    components_ : ndarray of shape (n_machines, n_features, n_components)
+        The components.
+    component_intercepts_ : ndarray of shape (n_machines, n_components)
+        Their intercepts.
+    exclusivity_ : ndarray of shape (n_machines,)
+        Mean relaxed exclusivity of pairs of unit components: 0 shares no feature, 1 is no diversity at all.
+    objective_ : ndarray of shape (n_machines,)
+        Objective (5).
+    dual_gap_ : float
+        Largest distance of an objective from its certified optimum.
+    objective_path_, split_path_ : list of ndarray
+        Objectives (5) and (6) after each iteration, for each machine.
+    n_iter_ : int
+        Largest number of iterations.
+
+    References
+    ----------
+    Guo, Wang and Ling, Exclusivity Regularized Machine: A New Ensemble SVM Classifier, IJCAI 2017.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import minmax_scale
+    >>> from kernsemble import ExRM
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = minmax_scale(X, (-1, 1))
+    >>> ExRM(n_components=5).fit(X, y).score(X, y) > 0.97
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        lam: float = 2.0,
+        p: int = 2,
+        solver: str = "exact",
+        start: str = "printed",
+        tol: float | None = None,
+        max_iter: int | None = None,
+        random_state: Any = None,
+    ):
+        self.n_components = n_components
+        self.lam = lam
+        self.p = p
+        self.solver = solver
+        self.start = start
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ExRM:
+        """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) multiplies the losses."""
+        data = self._check_training(X, y, sample_weight)
+        options = self._check_parameters()
+        solutions = [self._solve(data, signs, options) for signs in class_signs(data.labels, data.n_classes)]
+        self.components_ = np.array([solution.w for solution in solutions])
+        self.component_intercepts_ = np.array([solution.b for solution in solutions])
+        self.coef_ = self.components_.mean(axis=2)
+        self.intercept_ = self.component_intercepts_.mean(axis=1)
+        self.exclusivity_ = np.array([relaxed_exclusivity(W) for W in self.components_])
+        self.objective_ = np.array([solution.objective for solution in solutions])
+        self.dual_gap_ = max(solution.gap for solution in solutions)
+        self.objective_path_ = [solution.objective_path for solution in solutions]
+        self.split_path_ = [solution.split_path for solution in solutions]
+        self.n_iter_ = max(solution.n_iter for solution in solutions)
+        return self
+
+    def component_decision_function(self, X: Any) -> np.ndarray:
+        """Return components' scores: (n, n_components) if two-class, else (n, n_classes, n_components)."""
+        X = self._check_input(X)
+        scores = np.einsum("ij,kjc->ikc", X, self.components_) + self.component_intercepts_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        """Decisions of the averaged machine."""
+        scores = X @ self.coef_.T + self.intercept_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def _check_parameters(self) -> dict[str, Any]:
+        """Validate, and return the solver's keywords."""
+        check_scalar(self.n_components, "n_components", (int, np.integer), min_val=1)
+        check_scalar(self.lam, "lam", (int, float, np.number), min_val=0, include_boundaries="neither")
+        if self.p not in (1, 2):
+            raise ValueError(f"p must be 1 or 2, got {self.p!r}.")
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {sorted(SOLVERS)}, got {self.solver!r}.")
+        if self.start not in ("printed", "random"):
+            raise ValueError(f"start must be 'printed' or 'random', got {self.start!r}.")
+        options = {"tol": self.tol, "max_iter": self.max_iter}
+        options = {name: value for name, value in options.items() if value is not None}
+        if self.start == "random" and self.solver != "exact":
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            options["rng"] = np.random.default_rng(seed)
+        return options
+
+    def _solve(self, data: TrainingData, signs: np.ndarray, options: dict[str, Any]) -> ExclusivitySolution:
+        """Solve one two-class problem."""
+        solve = SOLVERS[self.solver]
+        solution = solve(
+            data.X, signs, self.lam, self.n_components, self.p, sample_weight=data.weight, **options
+        )
+        solution.warn_unless_converged(f"{type(self).__name__}(solver={self.solver!r})")
+        return solution

@@ -1,1 +1,1 @@
-"""Families of hypotheses: stumps, perceptrons, Fourier cosines, kernel columns. Import from the submodules."""
+"""Families of hypotheses: stumps, perceptrons, Fourier cosines, kernel columns. Import submodules."""

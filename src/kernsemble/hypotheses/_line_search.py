@@ -1,20 +1,22 @@
 """Coordinate descent on a perceptron's weighted 0/1 loss: one exact line search after the other.
 
-Problem: along a direction the margins are a + s p. Sample i changes sides at the step z_i = -a_i / p_i, so
-the score sum_i V_i sign(a_i + s p_i), as a function of s, is a stump over the points z with weights V_i
-sign(p_i), and ``best_cut`` finds the best of all steps, in both polarities. The points are sorted by
-buckets and insertion, in linear time unless they crowd.
+Problem: along a direction the margins are a + s p. Sample i changes sides at the step s_i = -a_i / p_i, so
+the score sum_i V_i sign(a_i + s p_i), as a function of s, is a stump over the points s_i with weights V_i
+sign(p_i), and ``best_cut`` finds the best of all steps, in both polarities. Instead of s the order is kept
+by s / (c + |s|), c a typical step, which lies in [-1, 1] and spreads evenly: buckets and insertion sort it
+in linear time.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import njit
 
-from kernsemble.hypotheses._stump_columns import best_cut
+from kernsemble.hypotheses._ranked_columns import best_cut
 
+_BUCKETS = 4  # per sample
 _CROWD = 48  # entries of a bucket from which on a general sort is faster than insertion
-_FAR = 1e12  # multiple of the typical step beyond which a sample counts as never changing sides
+_NEAR = 1.0 - 1e-12  # a sample whose place is beyond +-_NEAR counts as never changing sides
 _LARGE = 1e8  # norm of the weights from which on they are scaled back
 
 
@@ -25,21 +27,25 @@ def descend(V, projections, directions, margins, weights):
     V (n,) int64; directions (m, d); projections (m, n): what each direction adds to the margins (n,).
     """
     n = len(V)
-    steps, sorted_steps, signed = np.empty(n), np.empty(n), np.empty(n, np.int64)
-    order, fill, is_open = np.empty(n, np.uint32), np.empty(n + 1, np.int64), np.ones(n, np.bool_)
-    current = abs(_score(V, margins, projections[0], 0.0)) if len(directions) else 0
+    places, ascending, signed = np.empty(n), np.empty(n), np.empty(n, np.int64)
+    buckets, fill = np.empty(n, np.int32), np.empty(_BUCKETS * n + 1, np.int32)
+    order = np.empty(n, np.uint32)
+    is_open = np.ones(n, np.bool_)
+    current = abs(_score(V, margins, margins, 0.0))
     for t in range(len(directions)):
-        typical, total = _cross(V, margins, projections[t], steps, signed)
-        _sort(steps, typical, order, sorted_steps, fill)
+        typical = _typical_step(margins, projections[t])
+        _place(V, margins, projections[t], typical, places, signed, buckets)
+        total = signed.sum() - _constant(V, margins, signed)
+        _sort(places, buckets, fill, order, ascending)
         for i in range(n - 1):
-            is_open[i] = sorted_steps[i] < sorted_steps[i + 1]
+            is_open[i] = ascending[i] < ascending[i + 1]
         best, where = best_cut(signed, order, is_open, 0, n, total, 0)
         if abs(total) > best:
-            step = sorted_steps[0] - typical
+            step = _step_at(ascending[0], typical) - typical
         elif where == n - 1:
-            step = sorted_steps[where] + typical
+            step = _step_at(ascending[where], typical) + typical
         else:
-            step = 0.5 * sorted_steps[where] + 0.5 * sorted_steps[where + 1]
+            step = 0.5 * (_step_at(ascending[where], typical) + _step_at(ascending[where + 1], typical))
         score = abs(_score(V, margins, projections[t], step))
         if score >= current:  # only rounding can make it less
             current = score
@@ -56,55 +62,71 @@ def _score(V, margins, projection, step):
 
 
 @njit(cache=True, nogil=True)
-def _cross(V, margins, projection, steps, signed):
-    """Fill in where each sample changes sides, with what weight; return the typical step and the total."""
-    size, speed = np.abs(margins).sum(), np.abs(projection).sum()
-    typical = size / speed if size > 0 and speed > 0 else 1.0
-    total = 0
+def _typical_step(margins, projection):
+    """Ratio of mean sizes; 1 where there is none."""
+    size, speed = 0.0, 0.0
+    for i in range(len(margins)):
+        size += abs(margins[i])
+        speed += abs(projection[i])
+    return size / speed if size > 0 and speed > 0 else 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _place(V, margins, projection, typical, places, signed, buckets):
+    """Say where each sample changes sides, with what weight (0: nowhere), and in which bucket that is."""
+    half, last = 0.5 * _BUCKETS * len(V), _BUCKETS * len(V) - 1
     for i in range(len(V)):
-        a, p = margins[i], projection[i]
-        if abs(a) < _FAR * typical * abs(p):
-            steps[i] = -a / p
-            signed[i] = V[i] if p > 0 else -V[i]
-            total += signed[i]
-        else:
-            steps[i], signed[i] = 0.0, 0
-            total -= V[i] if a > 0 else -V[i]
-    return typical, total
+        p = projection[i]
+        place = -margins[i] / (abs(margins[i]) + typical * abs(p))
+        place = place if p > 0 else -place
+        turns = abs(place) < _NEAR  # false for 0 / 0 as well
+        weight = V[i] if p > 0 else -V[i]
+        signed[i] = weight if turns else 0
+        place = place if turns else 0.0
+        places[i] = place
+        buckets[i] = min(last, np.int32((place + 1.0) * half))
 
 
 @njit(cache=True, nogil=True)
-def _sort(steps, typical, order, sorted_steps, fill):
-    """Sort the steps: n buckets, even in step / (typical + |step|), then insertion."""
-    n = len(steps)
+def _constant(V, margins, signed):
+    """Score of the samples that stay on their side."""
+    score = 0
+    for i in range(len(V)):
+        if signed[i] == 0:
+            score += V[i] if margins[i] > 0 else -V[i]
+    return score
+
+
+@njit(cache=True, nogil=True)
+def _sort(places, buckets, fill, order, ascending):
+    """Sort places into order and ascending: by buckets, then by insertion."""
     fill[:] = 0
-    for i in range(n):
-        bucket = min(n - 1, int((steps[i] / (typical + abs(steps[i])) + 1.0) * 0.5 * n))
-        fill[bucket + 1] += 1
-        order[i] = bucket
-    if fill.max() > _CROWD:
-        order[:] = np.argsort(steps)
-        sorted_steps[:] = steps[order]
+    crowd = 0
+    for i in range(len(places)):
+        fill[buckets[i] + 1] += 1
+        crowd = max(crowd, fill[buckets[i] + 1])
+    if crowd > _CROWD:
+        order[:] = np.argsort(places)
+        ascending[:] = places[order]
         return
-    for bucket in range(n):
+    for bucket in range(len(fill) - 1):
         fill[bucket + 1] += fill[bucket]
-    for i in range(n):
-        sorted_steps[fill[order[i]]] = i  # the sample's number, for now
-        fill[order[i]] += 1
-    for i in range(n):
-        order[i] = uint64(sorted_steps[i])
-    _insert(steps, order, sorted_steps)
+    for i in range(len(places)):
+        slot = fill[buckets[i]]
+        fill[buckets[i]] += 1
+        order[slot], ascending[slot] = i, places[i]
+    for i in range(1, len(places)):
+        sample, place, j = order[i], ascending[i], i
+        while j > 0 and ascending[j - 1] > place:
+            ascending[j], order[j] = ascending[j - 1], order[j - 1]
+            j -= 1
+        ascending[j], order[j] = place, sample
 
 
 @njit(cache=True, nogil=True)
-def _insert(steps, order, sorted_steps):
-    """Insertion sort of an order that is nearly right; equal steps stay as they are."""
-    for i in range(len(order)):
-        sample, step, j = order[i], steps[order[i]], i
-        while j > 0 and sorted_steps[j - 1] > step:
-            sorted_steps[j], order[j] = sorted_steps[j - 1], order[j - 1]
-            j -= 1
-        sorted_steps[j], order[j] = step, sample
+def _step_at(place, typical):
+    """Return the step s with s / (typical + |s|) = place."""
+    return typical * place / (1.0 - abs(place))
 
 
 @njit(cache=True, nogil=True)

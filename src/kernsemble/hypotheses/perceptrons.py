@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kernsemble.hypotheses._fixed_point import quantize
 from kernsemble.hypotheses._line_search import descend
-from kernsemble.hypotheses._stump_columns import quantize
 from kernsemble.hypotheses.base import Candidate, as_signs, generator
 from kernsemble.hypotheses.projections import ProjectionHypotheses, SampledPool
 from kernsemble.hypotheses.stumps import StumpOracle

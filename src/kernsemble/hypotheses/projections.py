@@ -10,13 +10,14 @@ Paper symbols: theta = theta, kappa = kappa; h(x) is a function of theta'x - kap
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from numba import njit
 
-from kernsemble.hypotheses._stump_columns import quantize
+from kernsemble.hypotheses._fixed_point import quantize
 from kernsemble.hypotheses._threads import run_pieces
 from kernsemble.hypotheses.base import Candidate, generator
 
@@ -115,16 +116,29 @@ class SampledPool:
 
     def best(self, V: np.ndarray) -> list[Candidate]:
         """Return the best member for each column of V, (n,) or (n, K); an empty list if all are excluded."""
-        if self.fresh and self._searched:
-            self._draw()
-        self._searched = True
         V = np.asarray(V, dtype=np.float64).reshape(len(self._X), -1)
-        strength = np.abs(self._scores(V))
-        strength[:, [number - self._first for number in self._excluded if self._in_pool(number)]] = -1.0
+        strength = self._strength(V)
         winners = strength.argmax(axis=1)  # the first of equals
         if (strength[:, winners[0]] < 0).any():
             return []
         return [self._candidate(v, member) for v, member in zip(V.T, winners, strict=True)]
+
+    def best_shared(self, V: np.ndarray) -> Candidate | None:
+        """Return the member of the largest ``sum_k |V[:, k] @ column|``, that sum its score; V is (n, K)."""
+        strength = self._strength(V).sum(axis=0)
+        winner = strength.argmax()
+        if strength[winner] < 0:
+            return None
+        return replace(self._candidate(V[:, 0], winner), score=float(strength[winner]))
+
+    def _strength(self, V: np.ndarray) -> np.ndarray:
+        """Return the members' |scores| (K, n_hypotheses), -1 if excluded, in the pool whose turn it is."""
+        if self.fresh and self._searched:
+            self._draw()
+        self._searched = True
+        strength = np.abs(self._scores(V))
+        strength[:, [number - self._first for number in self._excluded if self._in_pool(number)]] = -1.0
+        return strength
 
     def _scores(self, V: np.ndarray) -> np.ndarray:
         """Return the scores (K, n_hypotheses); of -1/+1 columns as exact sums of whole numbers."""

@@ -4,7 +4,7 @@ Problem: given signed weights V, maximize |sum_i V_i h(x_i)| over h(x) = s sign(
 equation (8) of shen2014, (4) of lin2012, the base learner of linli2005. Between two neighboring values of a
 feature every threshold gives the same column, so one stands for them all: the midpoint. The constant h = s
 is the stump with t = -inf. The features are ranked once; a search is then one pass of additions
-(``_stump_columns``).
+(``_coded_columns`` and ``_ranked_columns``).
 
 Paper symbols: q = sign, d = feature, alpha = threshold (linli2005); h-hat = Candidate (shen2014).
 """
@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from kernsemble.hypotheses._stump_columns import N_CODES, CodedColumns, RankedColumns, quantize
+from kernsemble.hypotheses._coded_columns import N_CODES, CodedColumns
+from kernsemble.hypotheses._fixed_point import quantize
+from kernsemble.hypotheses._ranked_columns import RankedColumns
 from kernsemble.hypotheses._stump_votes import add_votes, fill_outputs, step_tables
 from kernsemble.hypotheses._threads import run_pieces
 from kernsemble.hypotheses.base import Candidate, as_signs
@@ -101,6 +104,23 @@ class StumpOracle:
             self._candidate(W[:, k], exponents[k], feature, cuts[feature, k])
             for k, feature in enumerate(features)
         ]
+
+    def best_shared(self, V: np.ndarray) -> Candidate | None:
+        """Return the stump of the largest ``sum_k |V[:, k] @ column|``, that sum its score; V is (n, K)."""
+        W, exponents = quantize(np.asarray(V, dtype=np.float64), together=True)
+        scores, cuts = np.full((2, self._X.shape[1]), -1)
+        for family in self._families:
+            found = np.empty((2, len(family.features)), dtype=np.int64)
+            family.search_shared(W, *found)
+            scores[family.features], cuts[family.features] = found
+        feature, score = scores.argmax(), scores.max()
+        constant = np.abs(W.sum(axis=0)).sum() if self._constant else -1
+        if max(score, constant) < 0:
+            return None
+        if constant >= score:
+            feature, score = -1, constant
+        found = self._candidate(W[:, 0], exponents[0], feature, cuts[feature])
+        return replace(found, score=math.ldexp(int(score), -int(exponents[0])))
 
     def _candidate(self, w: np.ndarray, exponent: int, feature: int, cut: int) -> Candidate:
         """Describe a stump, feature -1 being the constant, in the polarity of positive score."""

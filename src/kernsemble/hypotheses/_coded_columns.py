@@ -1,59 +1,25 @@
-"""Columns of a training set, arranged once so that every later stump search is one pass of additions.
+"""Columns of few distinct values (pixels, counts, categories), arranged for stump searches.
 
-Problem: over all cuts of a column, maximize |sum_{x > t} V_i - sum_{x <= t} V_i| = |total - 2 left(t)|. V
-is scaled to whole numbers first (``quantize``): their sums are exact in any order, so equal scores are
-equal, the result is the same for every layout and number of threads, and a bin can be had by subtraction.
-
-- ``CodedColumns``: few distinct values (pixels, counts, categories). One byte an entry, a table of sums, a
-  scan of the table. Entries at the commonest value are left out where they are many: their sum is what is
-  missing.
-- ``RankedColumns``: many values. Samples in order of value, up from the smallest and down from the largest,
-  ending at the commonest value, whose samples are left out.
+Problem: over all cuts t of a column, maximize |sum_{x > t} V_i - sum_{x <= t} V_i| = |total - 2 left(t)|.
+An entry takes one byte, its value's place among the column's values; a search adds the weights up by place
+and scans the table. Entries at the commonest value are left out where they are many: their sum is what is
+missing.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from functools import partial
 
 import numpy as np
-from numba import int64, njit, uint64
+from numba import njit, uint64
 
+from kernsemble.hypotheses._fixed_point import midpoint
 from kernsemble.hypotheses._threads import run_pieces
 
 N_CODES = 256
 _SPARSE_BELOW = (
     0.4  # share of entries off the commonest value up to which 5 bytes each take less than 2 of data
 )
-
-
-def quantize(V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Scale the columns of V to whole numbers, the sum of magnitudes just below 2**61.
-
-    Parameters
-    ----------
-    V : ndarray of shape (n, K), float64
-        Finite signed weights.
-
-    Returns
-    -------
-    W : ndarray of shape (n, K), int64
-        ``V * 2**exponents``, rounded: an entry moves by at most 2**-62 of the column's sum of magnitudes.
-    exponents : ndarray of shape (K,), int
-    """
-    magnitude = np.abs(V).sum(axis=0)
-    if not np.isfinite(magnitude).all():
-        raise ValueError("The weights V, and the sum of their magnitudes, must be finite.")
-    exponents = np.where(magnitude > 0, 61 - np.frexp(magnitude)[1], 0)
-    if np.abs(exponents).max(initial=0) < 1000:
-        return np.rint(V * np.ldexp(1.0, exponents)).astype(np.int64), exponents
-    return np.rint(np.ldexp(V, exponents)).astype(np.int64), exponents
-
-
-def midpoint(low: float, high: float) -> float:
-    """Return a threshold t with low <= t < high, halfway where floating point allows; never overflows."""
-    middle = 0.5 * low + 0.5 * high
-    return middle if low <= middle < high else low
 
 
 class CodedColumns:
@@ -115,6 +81,11 @@ class CodedColumns:
             work = partial(_search_coded_classes, W, total, *self._layout, scores, cuts)
         run_pieces(work, self._cost * W.shape[1])
 
+    def search_shared(self, W: np.ndarray, scores: np.ndarray, cuts: np.ndarray) -> None:
+        """Write each column's best sum of scores over the columns of W (n, K), and its cut."""
+        work = partial(_search_coded_shared, W, W.sum(axis=0), *self._layout, scores, cuts)
+        run_pieces(work, self._cost * W.shape[1])
+
     def sum_of_squares(self, w: np.ndarray) -> np.ndarray:
         """Return the sum of squared scores over the open cuts of each column."""
         sums = np.empty(len(self.features))
@@ -131,76 +102,6 @@ class CodedColumns:
         return int(
             self._bin_first[column] + np.searchsorted(self.values[column], threshold, side="right") - 1
         )
-
-
-class RankedColumns:
-    """Columns of many distinct values; X itself supplies the values when a threshold is asked for."""
-
-    def __init__(self, X: np.ndarray, n_columns: int):
-        self._X = X
-        self.features: list[int] = []
-        size = len(X) * n_columns
-        self._order, self._ends = np.empty(size, dtype=np.uint32), np.empty(size, dtype=bool)
-        self._first, self._turns, self._modes = [0], [], []
-
-    def append(self, feature: int, order: np.ndarray, ends: np.ndarray) -> None:
-        """Take a column: samples in ascending order, and the last position of each group of equal values."""
-        group = int(np.diff(ends, prepend=-1).argmax())
-        low = ends[group - 1] + 1 if group > 0 else 0  # the commonest value fills positions low..ends[group]
-        kept = np.concatenate([order[:low], order[ends[group] + 1 :][::-1]])
-        is_end = np.zeros(len(kept), dtype=bool)
-        is_end[ends[:group]] = True
-        is_end[low + len(order) - 2 - ends[group:-1]] = True  # going down, a group ends at its first sample
-        start = self._first[-1]
-        stop = start + len(kept)
-        self._order[start:stop], self._ends[start:stop] = kept, is_end
-        self._first.append(stop)
-        self._turns.append(start + int(low))
-        self._modes.append(float(self._X[order[low], feature]))
-        self.features.append(feature)
-
-    def close(self) -> None:
-        """Finish after the last column."""
-        self.open = self._ends[: self._first[-1]]
-        self._cost = np.array(self._first)
-        self._layout = (
-            self._order[: self._first[-1]],
-            self._cost,
-            np.array(self._turns, dtype=np.int64),
-            self.open,
-        )
-
-    def search(self, W: np.ndarray, scores: np.ndarray, cuts: np.ndarray) -> None:
-        """Write each column's best score (-1: no cut is open) and its cut, for each column of W (n, K)."""
-        for k in range(W.shape[1]):  # one class after the other: all weights of one stay in the cache
-            w = np.ascontiguousarray(W[:, k])
-            run_pieces(
-                partial(_search_ranked, w, w.sum(), *self._layout, scores[:, k], cuts[:, k]), self._cost
-            )
-
-    def sum_of_squares(self, w: np.ndarray) -> np.ndarray:
-        """Return the sum of squared scores over the open cuts of each column."""
-        sums = np.empty(len(self.features))
-        run_pieces(partial(_squares_ranked, w, w.sum(), *self._layout, sums), self._cost)
-        return sums
-
-    def threshold(self, column: int, cut: int) -> float:
-        """Return the threshold of a cut."""
-        here, turn = self._value(column, cut), self._turns[column]
-        last = cut + 1 in (turn, self._first[column + 1])
-        beyond = self._modes[column] if last else self._value(column, cut + 1)
-        return midpoint(here, beyond) if cut < turn else midpoint(beyond, here)
-
-    def cut_at(self, column: int, threshold: float) -> int:
-        """Return the cut with this threshold."""
-        start, turn, stop = self._first[column], self._turns[column], self._first[column + 1]
-        if threshold < self._modes[column]:
-            return bisect_right(range(stop), threshold, start, turn, key=partial(self._value, column)) - 1
-        upper = range(stop)
-        return bisect_left(upper, -threshold, turn, stop, key=lambda cut: -self._value(column, cut)) - 1
-
-    def _value(self, column: int, cut: int) -> float:
-        return float(self._X[self._order[cut], self.features[column]])
 
 
 @njit(cache=True, nogil=True)
@@ -280,6 +181,29 @@ def _search_coded_classes(
 
 
 @njit(cache=True, nogil=True)
+def _search_coded_shared(
+    V, total, codes, first, rows, row_first, modes, bin_first, is_open, scores, cuts, start, stop
+):
+    """Cut of each coded column that is best for all classes together: largest sum of their scores."""
+    n_classes = V.shape[1]
+    table, left = np.empty((N_CODES, n_classes), np.int64), np.empty(n_classes, np.int64)
+    for j in range(start, stop):
+        entries = slice(first[j], first[j + 1])
+        _tabulate_classes(V, codes[entries], rows[row_first[j] : row_first[j + 1]], table)
+        if modes[j] >= 0:
+            table[modes[j]] = total - table.sum(axis=0)
+        left[:] = 0
+        scores[j], cuts[j] = -1, -1
+        for c in range(bin_first[j + 1] - bin_first[j]):
+            score = 0
+            for k in range(n_classes):
+                left[k] += table[c, k]
+                score += abs(total[k] - 2 * left[k])
+            if score > scores[j] and is_open[bin_first[j] + c]:
+                scores[j], cuts[j] = score, bin_first[j] + c
+
+
+@njit(cache=True, nogil=True)
 def _squares_coded(V, total, codes, first, rows, row_first, modes, bin_first, is_open, sums, start, stop):
     """Sum of squared scores over the open cuts of each coded column."""
     table, spare = np.empty(N_CODES, np.int64), np.empty(N_CODES, np.int64)
@@ -293,41 +217,4 @@ def _squares_coded(V, total, codes, first, rows, row_first, modes, bin_first, is
             left += table[c]
             if is_open[bin_first[j] + c]:
                 squares += float(total - 2 * left) ** 2
-        sums[j] = squares
-
-
-@njit(cache=True, nogil=True)
-def best_cut(V, order, is_open, start, stop, total, last):
-    """Best |total - 2 left| over the open cuts of order[start:stop], and where; the first or last of equals."""
-    left, best, where = 0, -1, -1
-    for i in range(uint64(start), uint64(stop)):
-        left += V[uint64(order[i])]
-        score = abs(total - 2 * left)
-        if score + last > best and is_open[i]:
-            best, where = score, int64(i)
-    return best, where
-
-
-@njit(cache=True, nogil=True)
-def _search_ranked(V, total, order, first, turns, is_open, scores, cuts, start, stop):
-    """Best cut of each ranked column; the smallest of equals, so on the way down the last of equals."""
-    for j in range(start, stop):
-        best, where = best_cut(V, order, is_open, first[j], turns[j], total, 0)
-        upper, above = best_cut(V, order, is_open, turns[j], first[j + 1], total, 1)
-        if upper > best:
-            best, where = upper, above
-        scores[j], cuts[j] = best, where
-
-
-@njit(cache=True, nogil=True)
-def _squares_ranked(V, total, order, first, turns, is_open, sums, start, stop):
-    """Sum of squared scores over the open cuts of each ranked column."""
-    for j in range(start, stop):
-        outside, squares = 0, 0.0
-        for i in range(uint64(first[j]), uint64(first[j + 1])):
-            if i == uint64(turns[j]):
-                outside = 0
-            outside += V[uint64(order[i])]
-            if is_open[i]:
-                squares += float(total - 2 * outside) ** 2
         sums[j] = squares

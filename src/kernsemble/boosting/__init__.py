@@ -1,0 +1,1 @@
+"""Stage-wise boosting. Import from the submodules."""

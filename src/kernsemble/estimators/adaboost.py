@@ -1,0 +1,77 @@
+"""AdaBoost for two classes, with stumps, perceptrons, Fourier cosines or any oracle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernsemble.boosting.stagewise import Boosted, adaboost
+from kernsemble.estimators._base import TrainingData
+from kernsemble.estimators._stagewise import StagewiseClassifier
+from kernsemble.hypotheses.base import Oracle
+
+
+class AdaBoost(StagewiseClassifier):
+    """Discrete AdaBoost (Freund and Schapire 1997) for two classes.
+
+    Every round adds the hypothesis of the smallest weighted error e, with weight log((1 - e) / e) / 2, and
+    then weights the samples anew so that this hypothesis errs on exactly half of the weight.
+
+    Parameters
+    ----------
+    n_rounds : int, default=100
+        Largest number of rounds; boosting stops early when no hypothesis beats chance.
+    base : {"stump", "perceptron", "perceptron-pool", "fourier"} or callable, default="stump"
+        Family of hypotheses: all decision stumps; perceptrons by random coordinate descent; a sampled pool
+        of perceptrons, or of Fourier cosines. A callable ``base(X, random_state=..., **base_options)``
+        returns an oracle.
+    base_options : dict, default=None
+        Options of the family, for instance ``{"n_updates": 500}``; see ``kernsemble.hypotheses``.
+    perfect : float or {"half-sample", "alone"}, default="half-sample"
+        What error a perfect hypothesis counts as, where e = 0 would give an infinite weight: a number;
+        1 / (2 n_samples), as if half a sample were wrong; or "alone": it becomes the whole ensemble.
+    random_state : int, Generator, RandomState or None, default=None
+        What random families draw with.
+    verbose : bool or int, default=False
+        Draw a progress bar; 2 leaves it there.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Class labels.
+    hypotheses_ : Hypotheses
+        One hypothesis a round.
+    coef_ : ndarray of shape (n_rounds_,)
+        Their weights.
+    intercept_ : float
+        0.0.
+    errors_ : ndarray of shape (n_rounds_,)
+        Weighted errors of the hypotheses.
+    objective_path_ : ndarray of shape (n_rounds_,)
+        Mean of exp(-y f(x)) after each round.
+    n_rounds_ : int
+        Rounds that were run.
+    message_ : str
+        Why boosting stopped.
+    feature_importances_ : ndarray of shape (n_features,)
+        Each feature's share of the total weight; stumps only.
+
+    References
+    ----------
+    Y. Freund and R. Schapire, A decision-theoretic generalization of on-line learning and an application to
+    boosting, Journal of Computer and System Sciences 55, 1997.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from kernsemble import AdaBoost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> AdaBoost(50).fit(X, y).score(X, y) > 0.98
+    True
+    """
+
+    _binary_only = True
+
+    def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:
+        return adaboost(oracle, data.signs, rounds, weight=data.weight, perfect=self.perfect)

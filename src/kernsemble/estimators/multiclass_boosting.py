@@ -1,0 +1,279 @@
+"""AdaBoost for several classes: AdaBoost.MH, AdaBoost.ECC and AdaBoost.MO."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kernsemble.boosting.codes import all_colorings, one_against_all, random_code
+from kernsemble.boosting.stagewise import Boosted, adaboost_ecc, adaboost_mh, adaboost_mo
+from kernsemble.estimators._base import TrainingData
+from kernsemble.estimators._stagewise import StagewiseClassifier
+from kernsemble.hypotheses.base import Oracle
+
+_EXHAUSTIVE_UP_TO = 12  # classes
+
+
+class AdaBoostMH(StagewiseClassifier):
+    """AdaBoost.MH (Schapire and Singer 1999): all classes share one hypothesis a round.
+
+    Learns the n_samples x n_classes table of «is this its class?» with f_k += a v_k h: a hypothesis h, a
+    vote v_k of -1 or +1 for each class, a weight a. Stumps are searched exactly for the best h and votes
+    together.
+
+    Parameters
+    ----------
+    n_rounds : int, default=100
+        Largest number of rounds; boosting stops early when no hypothesis beats chance.
+    base : {"stump", "perceptron", "perceptron-pool", "fourier"} or callable, default="stump"
+        Family of hypotheses, as in ``AdaBoost``.
+    base_options : dict, default=None
+        Options of the family.
+    perfect : float or "half-sample", default="half-sample"
+        What error a perfect hypothesis counts as, as in ``AdaBoost``.
+    random_state : int, Generator, RandomState or None, default=None
+        What random families draw with.
+    verbose : bool or int, default=False
+        Draw a progress bar; 2 leaves it there.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    hypotheses_ : Hypotheses
+        One hypothesis a round.
+    coef_ : ndarray of shape (n_rounds_, n_classes), or (n_rounds_,) for two classes
+        Votes times weights.
+    intercept_ : float
+        0.0.
+    errors_ : ndarray of shape (n_rounds_,)
+        Weighted errors over the table.
+    objective_path_ : ndarray of shape (n_rounds_,)
+        Mean of exp(-Y_ik f_k(x_i)) after each round.
+    n_rounds_ : int
+        Rounds that were run.
+    message_ : str
+        Why boosting stopped.
+    feature_importances_ : ndarray of shape (n_features,)
+        Each feature's share of the total weight; stumps only.
+
+    References
+    ----------
+    R. Schapire and Y. Singer, Improved boosting algorithms using confidence-rated predictions, Machine
+    Learning 37, 1999.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernsemble import AdaBoostMH
+    >>> X, y = load_iris(return_X_y=True)
+    >>> AdaBoostMH(30).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:
+        return adaboost_mh(
+            oracle, data.labels, data.n_classes, rounds, weight=data.weight, perfect=self.perfect
+        )
+
+
+class AdaBoostECC(StagewiseClassifier):
+    """AdaBoost.ECC (Guruswami and Sahai 1999): every round tells two groups of classes apart.
+
+    A round colors the classes, and its hypothesis h separates the colors mu: f_k += a mu_k h. The ensemble
+    is an error-correcting code grown column by column.
+
+    Parameters
+    ----------
+    n_rounds : int, default=100
+        Largest number of rounds; boosting stops early when no hypothesis beats chance.
+    base : {"stump", "perceptron", "perceptron-pool", "fourier"} or callable, default="stump"
+        Family of hypotheses, as in ``AdaBoost``.
+    base_options : dict, default=None
+        Options of the family.
+    coloring : {"random", "half", "maxcut"}, default="random"
+        Colors of each class on its own at random; of half of the classes at random; or those that part the
+        most weight between classes still confused.
+    perfect : float or "half-sample", default="half-sample"
+        What error a perfect hypothesis counts as, as in ``AdaBoost``.
+    random_state : int, Generator, RandomState or None, default=None
+        What colorings and random families are drawn with.
+    verbose : bool or int, default=False
+        Draw a progress bar; 2 leaves it there.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    hypotheses_ : Hypotheses
+        One hypothesis a round.
+    coef_ : ndarray of shape (n_rounds_, n_classes), or (n_rounds_,) for two classes
+        Colors times weights.
+    intercept_ : float
+        0.0.
+    errors_ : ndarray of shape (n_rounds_,)
+        Weighted errors of the hypotheses at their coloring.
+    objective_path_ : ndarray of shape (n_rounds_,)
+        Mean of exp(-(f_y - f_k) / 2) over other classes k, after each round.
+    n_rounds_ : int
+        Rounds that were run.
+    message_ : str
+        Why boosting stopped.
+    feature_importances_ : ndarray of shape (n_features,)
+        Each feature's share of the total weight; stumps only.
+
+    References
+    ----------
+    V. Guruswami and A. Sahai, Multiclass learning, boosting, and error-correcting codes, COLT 1999.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernsemble import AdaBoostECC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> AdaBoostECC(30, random_state=0).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        n_rounds: int = 100,
+        *,
+        base: str | Callable[..., Oracle] = "stump",
+        base_options: Mapping[str, Any] | None = None,
+        coloring: str = "random",
+        perfect: float | str = "half-sample",
+        random_state: Any = None,
+        verbose: bool | int = False,
+    ):
+        super().__init__(
+            n_rounds,
+            base=base,
+            base_options=base_options,
+            perfect=perfect,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.coloring = coloring
+
+    def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:
+        return adaboost_ecc(
+            oracle,
+            data.labels,
+            data.n_classes,
+            rounds,
+            coloring=self.coloring,
+            weight=data.weight,
+            perfect=self.perfect,
+            random_state=random,
+        )
+
+
+class AdaBoostMO(StagewiseClassifier):
+    """AdaBoost.MO (Schapire and Singer 1999): a code fixed beforehand, a hypothesis for each column a round.
+
+    With the code «one against all» each class has hypotheses of its own, as lin2012 describes it.
+
+    Parameters
+    ----------
+    n_rounds : int, default=100
+        Largest number of rounds; boosting stops early when no hypothesis beats chance.
+    base : {"stump", "perceptron", "perceptron-pool", "fourier"} or callable, default="stump"
+        Family of hypotheses, as in ``AdaBoost``.
+    base_options : dict, default=None
+        Options of the family.
+    code : {"one-against-all", "exhaustive", "random"} or array-like of shape (n_classes, n_columns), \
+default="one-against-all"
+        Code words of the classes: one column a class; all 2**(n_classes - 1) - 1 ways to part the classes
+        (up to 12 classes); ceil(10 log2(n_classes)) random columns; or an array of -1 and +1 in the order
+        of ``classes_``.
+    perfect : float or "half-sample", default="half-sample"
+        What error a perfect hypothesis counts as, as in ``AdaBoost``.
+    random_state : int, Generator, RandomState or None, default=None
+        What a random code and random families are drawn with.
+    verbose : bool or int, default=False
+        Draw a progress bar; 2 leaves it there.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    code_ : ndarray of shape (n_classes, n_columns)
+        The code.
+    hypotheses_ : Hypotheses
+        ``n_columns`` hypotheses a round.
+    coef_ : ndarray of shape (n_rounds_ * n_columns, n_classes), or (n_rounds_ * n_columns,) for two classes
+        Their weights, in the score of every class that has +1 in their column.
+    intercept_ : float
+        0.0.
+    errors_ : ndarray of shape (n_rounds_, n_columns)
+        Weighted errors of the hypotheses.
+    objective_path_ : ndarray of shape (n_rounds_,)
+        Mean of exp(-code[y_i, s] g_s(x_i)) after each round.
+    n_rounds_ : int
+        Rounds that were run.
+    message_ : str
+        Why boosting stopped.
+    feature_importances_ : ndarray of shape (n_features,)
+        Each feature's share of the total weight; stumps only.
+
+    References
+    ----------
+    R. Schapire and Y. Singer, Improved boosting algorithms using confidence-rated predictions, Machine
+    Learning 37, 1999.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernsemble import AdaBoostMO
+    >>> X, y = load_iris(return_X_y=True)
+    >>> AdaBoostMO(30).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        n_rounds: int = 100,
+        *,
+        base: str | Callable[..., Oracle] = "stump",
+        base_options: Mapping[str, Any] | None = None,
+        code: str | Any = "one-against-all",
+        perfect: float | str = "half-sample",
+        random_state: Any = None,
+        verbose: bool | int = False,
+    ):
+        super().__init__(
+            n_rounds,
+            base=base,
+            base_options=base_options,
+            perfect=perfect,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.code = code
+
+    def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:
+        self.code_ = _make_code(self.code, data.n_classes, random)
+        return adaboost_mo(oracle, data.labels, self.code_, rounds, weight=data.weight, perfect=self.perfect)
+
+
+def _make_code(code: str | Any, n_classes: int, random: np.random.Generator) -> np.ndarray:
+    """Return the named code, or the given one, checked."""
+    if not isinstance(code, str):
+        code = np.asarray(code, dtype=np.float64)
+        if code.ndim != 2 or len(code) != n_classes or not np.isin(code, (-1.0, 1.0)).all():
+            raise ValueError(f"code must be an array of -1 and +1 with {n_classes} rows, one for each class.")
+        return code
+    if code == "one-against-all":
+        return one_against_all(n_classes)
+    if code == "random":
+        return random_code(n_classes, int(np.ceil(10 * np.log2(n_classes))), random)
+    if code != "exhaustive":
+        raise ValueError(
+            f"code={code!r} is not known; choose 'one-against-all', 'exhaustive', 'random' or an array."
+        )
+    if n_classes > _EXHAUSTIVE_UP_TO:
+        raise ValueError(f"code='exhaustive' would have 2**{n_classes - 1} - 1 columns; choose 'random'.")
+    return all_colorings(n_classes)

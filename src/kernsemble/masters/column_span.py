@@ -52,7 +52,7 @@ class ColumnSpan:
     >>> import numpy as np
     >>> span = ColumnSpan(np.empty((3, 0)))
     >>> for column in np.array([[1.0, 0.0, 0.0], [1.0, 2.0, 0.0], [3.0, 4.0, 0.0]]):
-    ...     span.add(column)
+    ...     change = span.add(column)
     >>> span.matrix.shape
     (3, 2)
     """

@@ -12,7 +12,8 @@ factored on its smaller side, and each step ends in an exact line search. When t
 the multipliers found, and delta halves if that was easy. At a fixed point V solves the dual at any delta.
 
 Every iterate gives a feasible primal point and a dual point; the best of each are kept, and their difference is the gap.
-Where A'V = q is missed by a residual r, ``|r|'|x|`` is added to the gap (a lower bound then holds near x).
+Where (A'V)_j = q_j is missed by r_j, ``|r_j| (|x_j| + scale)`` is added to the gap: the dual value is then a lower bound
+as long as the optimal x_j is not farther from 0 than that.
 Rank-deficient columns are no difficulty: D is positive definite.
 """
 
@@ -62,7 +63,7 @@ class Multipliers:
     def __init__(
         self, A: np.ndarray, loss: BoxLoss, penalty: Penalty, x: np.ndarray, V: np.ndarray, scale: float
     ) -> None:
-        self.A, self.loss, self.penalty = A, loss, penalty
+        self.A, self.loss, self.penalty, self.scale = A, loss, penalty, scale
         self.x, self.f, self.center_V, self.inner = x.copy(), A @ x, V, 0
         self.delta = _BAND * scale / max(loss.spread(), np.finfo(float).tiny)
         self.metric = np.where(penalty.squared, 1.0, _UNPENALIZED / self.delta)
@@ -124,7 +125,7 @@ class Multipliers:
     def _offer_dual(self) -> None:
         squared, positive = self.penalty.squared, self.penalty.positive
         w = np.where(positive, np.maximum(self.combined, 0.0), self.combined)
-        missed = np.abs(np.where(squared, 0.0, self.combined - self.penalty.cost)) @ np.abs(self.x)
+        missed = np.abs(np.where(squared, 0.0, self.combined - self.penalty.cost)) @ (np.abs(self.x) + self.scale)
         objective = self.loss.gain(self.V) - 0.5 * float((squared * w) @ w) - float(missed)
         if objective > self.dual_objective:
             self.best_V, self.dual_objective = self.V, objective

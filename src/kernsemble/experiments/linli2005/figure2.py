@@ -41,6 +41,7 @@ def boundaries(
     n_folds: int,
     ties: Ties,
     log2_C_distance: list[int],
+    perfect_error: float,
     rcd_updates: int,
     rcd_start: Start,
     rcd_directions: Directions,
@@ -49,11 +50,11 @@ def boundaries(
     data = draw(trial, sizes, scaling, missing_votes)
     selection = folds_of(trial, data, n_folds, folds), powers_of_two(log2_C_distance), ties
     learner = rcd_updates, rcd_start, rcd_directions, trial.seed()
-    decisions = plane_decisions(data, selection, learner)
+    decisions = plane_decisions(data, selection, perfect_error, learner)
     return {name: distances_from_bayes(decisions[name]) for name in METHODS}
 
 
-def plane_decisions(data: Draw, selection: tuple, learner: tuple) -> dict[str, np.ndarray]:
+def plane_decisions(data: Draw, selection: tuple, perfect: float, learner: tuple) -> dict[str, np.ndarray]:
     """Return the scores of all methods at all cells of the square."""
     points = plane_points()[1]
     on_plane = replace(data, X_test=points)
@@ -61,7 +62,10 @@ def plane_decisions(data: Draw, selection: tuple, learner: tuple) -> dict[str, n
         kernel: train_distance_machine(kernel, on_plane, *selection).test_scores
         for kernel in DISTANCE_KERNELS
     }
-    ensembles = {"AB-Stump": boost_stumps(data, 1000), "AB-Perc": boost_perceptrons(data, 1000, *learner)}
+    ensembles = {
+        "AB-Stump": boost_stumps(data, 1000, perfect),
+        "AB-Perc": boost_perceptrons(data, 1000, perfect, *learner),
+    }
     for name, ensemble in ensembles.items():
         for T, scores in zip((100, 1000), scores_at(ensemble, points, (100, 1000)), strict=True):
             decisions[f"{name}-{T}"] = scores

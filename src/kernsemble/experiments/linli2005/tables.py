@@ -82,11 +82,16 @@ def summary(data: Draw, machine: Machine) -> dict[str, float]:
     "table1", methods=("AB-Stump-100", "AB-Stump-1000"), datasets=(*TABLE_SETS, *NEAR_SETS), together=True
 )
 def boosted_stumps(
-    trial: Trial, *, sizes: dict[str, float], scaling: Scaling, missing_votes: MissingVotes
+    trial: Trial,
+    *,
+    sizes: dict[str, float],
+    scaling: Scaling,
+    missing_votes: MissingVotes,
+    perfect_error: float,
 ) -> dict[str, dict[str, float]]:
     """AdaBoost over stumps, read after 100 and 1000 rounds of one run."""
     data = draw(trial, sizes, scaling, missing_votes)
-    return _read_rounds("AB-Stump", data, boost_stumps(data, 1000))
+    return _read_rounds("AB-Stump", data, boost_stumps(data, 1000, perfect_error))
 
 
 @paper.trials(
@@ -98,13 +103,15 @@ def boosted_perceptrons(
     sizes: dict[str, float],
     scaling: Scaling,
     missing_votes: MissingVotes,
+    perfect_error: float,
     rcd_updates: int,
     rcd_start: Start,
     rcd_directions: Directions,
 ) -> dict[str, dict[str, float]]:
     """AdaBoost over perceptrons, read after 100 and 1000 rounds of one run."""
     data = draw(trial, sizes, scaling, missing_votes)
-    ensemble = boost_perceptrons(data, 1000, rcd_updates, rcd_start, rcd_directions, trial.seed())
+    learner = rcd_updates, rcd_start, rcd_directions, trial.seed()
+    ensemble = boost_perceptrons(data, 1000, perfect_error, *learner)
     return _read_rounds("AB-Perc", data, ensemble)
 
 
@@ -137,11 +144,18 @@ BASE_LEARNERS: dict[str, tuple[int, Start, Directions]] = {
 
 @paper.trials("base_learner", methods=tuple(BASE_LEARNERS), datasets=TABLE_SETS)
 def base_learner(
-    trial: Trial, *, sizes: dict[str, float], scaling: Scaling, missing_votes: MissingVotes, rounds: list[int]
+    trial: Trial,
+    *,
+    sizes: dict[str, float],
+    scaling: Scaling,
+    missing_votes: MissingVotes,
+    perfect_error: float,
+    rounds: list[int],
 ) -> dict[str, np.ndarray]:
     """Test and training error of AdaBoost over perceptrons, with another base learner, after some rounds."""
     data = draw(trial, sizes, scaling, missing_votes)
-    ensemble = boost_perceptrons(data, rounds[-1], *BASE_LEARNERS[trial.method], trial.seed())
+    learner = *BASE_LEARNERS[trial.method], trial.seed()
+    ensemble = boost_perceptrons(data, rounds[-1], perfect_error, *learner)
     test, train = (scores_at(ensemble, X, rounds) for X in (data.X_test, data.X))
     return {
         "error": np.array([data.error(scores) for scores in test]),
@@ -156,6 +170,7 @@ def many_rounds(
     sizes: dict[str, float],
     scaling: Scaling,
     missing_votes: MissingVotes,
+    perfect_error: float,
     rcd_updates: int,
     rcd_start: Start,
     rcd_directions: Directions,
@@ -164,9 +179,9 @@ def many_rounds(
     """Test error of one run of AdaBoost after each of some numbers of rounds."""
     data = draw(trial, sizes, scaling, missing_votes)
     if trial.method == "AB-Stump":
-        ensemble = boost_stumps(data, rounds[-1])
+        ensemble = boost_stumps(data, rounds[-1], perfect_error)
     else:
-        learner = (rcd_updates, rcd_start, rcd_directions)
-        ensemble = boost_perceptrons(data, rounds[-1], *learner, trial.seed())
+        learner = rcd_updates, rcd_start, rcd_directions, trial.seed()
+        ensemble = boost_perceptrons(data, rounds[-1], perfect_error, *learner)
     scores = scores_at(ensemble, data.X_test, rounds)
     return {"error": np.array([data.error(s) for s in scores])}

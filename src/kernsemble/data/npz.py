@@ -45,7 +45,8 @@ def write_npz(path: Path, arrays: Mapping[str, np.ndarray], compress: bool = Tru
 def read_npz(path: Path, repair: str) -> dict[str, np.ndarray]:
     """Read all arrays; DatasetDamaged, which ends with the repair command, if the file cannot be read."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # The stream is ours to close: np.load leaves a file that it cannot read open.
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (
         zipfile.BadZipFile,
@@ -101,7 +102,7 @@ def encode_features(X: np.ndarray) -> dict[str, np.ndarray]:
         return {"X": X}
     scaled = np.rint(X * 10.0**decimals)
     missing = np.isnan(scaled)
-    low, high = int(np.nanmin(scaled)), int(np.nanmax(scaled))
+    low, high = np.min(scaled, initial=0, where=~missing), np.max(scaled, initial=0, where=~missing)
     for dtype in _INTEGERS:
         info = np.iinfo(dtype)
         # The largest integer of the type is kept free to mark missing cells.
@@ -133,6 +134,8 @@ def decode_features(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
 
 def _count_decimals(column: np.ndarray) -> int:
     """Return the fewest decimals that reproduce the column exactly, or -1."""
+    if np.abs(column).max(initial=0.0) > np.iinfo(np.int32).max:
+        return -1
     for decimals in range(_MAX_DECIMALS + 1):
         power = 10.0**decimals
         if np.array_equal(np.rint(column * power) / power, column):

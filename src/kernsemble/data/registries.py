@@ -72,7 +72,9 @@ def _fetch_pypi(package: Package, cache: Path) -> None:
         for index in scope.get_index_urls_locations(package.name):
             address = _find_link(session, index, package.file)
             if address is not None:
-                _write_atomically(cache / package.file, session.get(address).content)
+                with session.get(address) as answer:
+                    answer.raise_for_status()
+                    _write_atomically(cache / package.file, answer.content)
                 return
     raise _unavailable(package, "no configured index has the file", "pip config list")
 
@@ -81,13 +83,13 @@ def _find_link(session: Any, index: str, file: str) -> str | None:
     """Return the address of a file in a project page of the simple API, or None."""
     # As pip does: the page of a folder on disk is its index.html.
     address = f"{index.rstrip('/')}/index.html" if index.startswith("file:") else index
+    links = _LinkReader()
     try:
-        page = session.get(address, headers={"Accept": "text/html"})
-        page.raise_for_status()
+        with session.get(address, headers={"Accept": "text/html"}) as page:
+            page.raise_for_status()
+            links.feed(page.text)
     except OSError:  # requests' errors derive from it: an index that does not answer is passed over
         return None
-    links = _LinkReader()
-    links.feed(page.text)
     for link in links.found:
         address = urllib.parse.urldefrag(urllib.parse.urljoin(page.url, link)).url
         if urllib.parse.unquote(address.rsplit("/", 1)[-1]) == file:

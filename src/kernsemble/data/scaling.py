@@ -24,7 +24,8 @@ def zscore(X: np.ndarray, reference: np.ndarray | None = None, ddof: int = 1) ->
     X, reference = _as_floats(X, reference)
     centre = np.nanmean(reference, axis=0)
     spread = np.nanstd(reference, axis=0, ddof=ddof)
-    return _scale(X - centre, spread, ~varying_columns(reference))
+    varying = varying_columns(reference)
+    return np.where(varying, (X - centre) / np.where(varying, spread, 1.0), 0.0)
 
 
 def scale_to_unit_range(X: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:
@@ -41,7 +42,9 @@ def scale_to_unit_range(X: np.ndarray, reference: np.ndarray | None = None) -> n
     """
     X, reference = _as_floats(X, reference)
     low, high = np.nanmin(reference, axis=0), np.nanmax(reference, axis=0)
-    return _scale(2.0 * X - (low + high), high - low, ~varying_columns(reference))
+    # In this order the ends of the range come out as -1 and 1 exactly.
+    varying = low < high
+    return np.where(varying, 2.0 * ((X - low) / np.where(varying, high - low, 1.0)) - 1.0, 0.0)
 
 
 def varying_columns(X: np.ndarray) -> np.ndarray:
@@ -73,10 +76,3 @@ def fill_missing(X: np.ndarray, value: float = 0.0) -> np.ndarray:
 def _as_floats(X: np.ndarray, reference: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     X = np.asarray(X, dtype=np.float64)
     return X, X if reference is None else np.asarray(reference, dtype=np.float64)
-
-
-def _scale(numerator: np.ndarray, denominator: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """Divide columns; constant ones become zero."""
-    scaled = numerator / np.where(constant, 1.0, denominator)
-    scaled[:, constant] = 0.0
-    return scaled

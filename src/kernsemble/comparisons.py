@@ -113,6 +113,33 @@ def bootstrap_probability(
     return holds / n_resamples
 
 
+def mean_and_spread(mean: float, spread: float, decimals: int | None = None) -> str:
+    """Write a mean and its spread with the same decimals: those given, or two digits of the spread.
+
+    A number that the given decimals would swallow keeps two significant digits.
+
+    Examples
+    --------
+    >>> from kernsemble.comparisons import mean_and_spread
+    >>> mean_and_spread(12.3456, 0.0789), mean_and_spread(12.3456, 0.789, 1), mean_and_spread(0.00123, 0, 1)
+    ('12.346 ± 0.079', '12.3 ± 0.8', '0.0012')
+    """
+    shown = spread if math.isfinite(spread) and spread > 0 else 0.0
+    if decimals is None:
+        decimals = _decimals(shown or mean, 2)
+    text = _fixed(mean, decimals)
+    return f"{text} ± {_fixed(shown, decimals)}" if shown else text
+
+
+def _fixed(number: float, decimals: int) -> str:
+    return f"{number:.{max(decimals, _decimals(number, 2) if abs(number) < 10**-decimals else 0)}f}"
+
+
+def _decimals(number: float, digits: int) -> int:
+    """Return how many decimals show so many significant digits."""
+    return max(0, digits - 1 - math.floor(math.log10(abs(number)))) if number else 0
+
+
 def significant(number: float, digits: int = 4) -> str:
     """Write a number with some significant digits and without an exponent.
 
@@ -124,7 +151,4 @@ def significant(number: float, digits: int = 4) -> str:
     """
     if not math.isfinite(number):
         return str(number)
-    if number == 0:
-        return "0"
-    decimals = digits - 1 - math.floor(math.log10(abs(number)))
-    return f"{number:.{max(0, decimals)}f}"
+    return f"{number:.{_decimals(number, digits)}f}"

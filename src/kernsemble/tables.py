@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from kernsemble.comparisons import best_methods, significant
+from kernsemble.comparisons import best_methods, mean_and_spread
 from kernsemble.evidence import IncompleteEvidenceError, Sample
 from kernsemble.evidence_file import write_atomically
 from kernsemble.experiments.errors import PlanError
@@ -79,12 +79,18 @@ class Table:
 
     def to_latex(self) -> str:
         """Return a ``tabular`` with booktabs rules."""
-        lines = [rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}", r"\toprule"]
+        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
+        sides = "".join("r" if all(map(_is_numeric, column)) else "l" for column in columns)
+        lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
         lines += [" & ".join(map(_latex, self.header)) + r" \\", r"\midrule"]
         lines += [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in self.rows]
         lines += [r"\bottomrule", r"\end{tabular}"]
         comment = f"% {self.caption}\n" if self.caption else ""
         return comment + "\n".join(lines) + "\n"
+
+
+def _is_numeric(cell: Cell) -> bool:
+    return not cell.text or cell.text[0].isdigit() or cell.text[0] == "-"
 
 
 def _html_cell(cell: Cell) -> str:
@@ -165,7 +171,10 @@ def _printed_cell(judged: LedgerRow | None, is_best: bool) -> Cell:
     if judged is None:
         return Cell("")
     below = judged.printed + (f" ± {judged.printed_spread}" if judged.printed_spread else "")
-    ours = judged.ours + (f" ± {judged.ours_spread}" if judged.ours_spread else "")
+    decimals = len(judged.printed.partition(".")[2])
+    ours = (
+        mean_and_spread(float(judged.ours), float(judged.ours_spread or 0), decimals) if judged.ours else ""
+    )
     return Cell(ours, below, MARKS[judged.verdict], is_best)
 
 
@@ -257,8 +266,7 @@ def _summary_cell(sample: Sample, spread: str) -> Cell:
     if not len(sample.values):
         return Cell("" if not sample.expected else MARKS["pending"])
     width = sample.se if spread == "standard error" else sample.std
-    text = significant(sample.mean) + (f" ± {significant(width, 3)}" if len(sample.values) > 1 else "")
-    return Cell(text, mark="" if sample.complete else MARKS["pending"])
+    return Cell(mean_and_spread(sample.mean, width), mark="" if sample.complete else MARKS["pending"])
 
 
 def show_claims(study: Study, *ids: str, save: str | None = None) -> Table:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from fake_paper.solver import biased_mean
 
+from fake_paper.solver import biased_mean
 from kernsemble.experiments.registry import Paper
 from kernsemble.experiments.trial import Trial
 

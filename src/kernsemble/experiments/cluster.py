@@ -17,6 +17,7 @@ from kernsemble.experiments.progress import note
 from kernsemble.experiments.worker import WorkerMismatchError, run_batch
 
 PATIENCE_SECONDS = 300
+CONNECT_SECONDS = 10
 
 
 class DaskCluster:
@@ -35,7 +36,7 @@ class DaskCluster:
         self.patience = patience
         self.refused: dict[str, str] = {}
         self._idle_since: float | None = None
-        self._client = self._connect(10)
+        self._client = self._connect(CONNECT_SECONDS)
 
     def _connect(self, timeout: float) -> Any:
         try:

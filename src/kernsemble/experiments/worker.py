@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import sys
@@ -126,7 +125,7 @@ def _shortest(number: float) -> float | int:
     """Return whole numbers as int: 3.0 and 3 are stored alike."""
     if isinstance(number, float) and not (number.is_integer() and abs(number) < 2**53):
         return number
-    return 0 if number == 0 and math.copysign(1, number) > 0 else int(number)
+    return int(number)
 
 
 def _summaries(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:

@@ -1,0 +1,405 @@
+"""Evidence survives what happens to files: kills, damage, two writers, full disks, changed code."""
+
+import errno
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machinery import make_repository, open_fake, reload_paper, without_seconds, write_package
+
+from kernsemble.evidence import IncompleteEvidenceError, read_evidence
+from kernsemble.evidence_file import (
+    EvidenceError,
+    EvidenceWriter,
+    Row,
+    format_file,
+    format_rows,
+    format_value,
+    only_writer,
+    read_rows,
+    write_atomically,
+)
+from kernsemble.experiments.plan import Key, Stamp
+from kernsemble.study import Study
+
+STAMP = Stamp("rev", "par", "dat")
+METRICS = ("error", "gap")
+
+
+def row(number=0, dataset="coin", method="plain", stamp=STAMP, **metrics):
+    metrics = metrics or {"error": "0.1", "gap": "1e-09"}
+    return Row(Key(dataset, method, number), metrics, 0.25, stamp)
+
+
+@pytest.fixture
+def root(tmp_path):
+    return make_repository(tmp_path / "repository")
+
+
+class TestFile:
+    def test_rows_come_back(self, tmp_path):
+        rows = [row(1), row(0, dataset="a,b", method='L,"Q"'), row(2, error="3")]
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file(rows, METRICS))
+        contents = read_rows(path, METRICS)
+        assert contents.rows == sorted(rows, key=lambda r: r.key)
+        assert contents.clean
+        assert not contents.damaged
+
+    def test_trials_sort_as_numbers(self):
+        lines = format_file([row(n) for n in (10, 9, 2)], METRICS).decode().splitlines()[1:]
+        assert [line.split(",")[2] for line in lines] == ["2", "9", "10"]
+
+    @given(st.floats(allow_nan=False, allow_infinity=False))
+    def test_numbers_round_trip(self, number):
+        assert float(format_value(number)) == number
+
+    def test_missing_file_is_empty(self, tmp_path):
+        contents = read_rows(tmp_path / "none.csv", METRICS)
+        assert contents.rows == []
+        assert contents.clean
+
+    def test_line_break_in_a_name_is_refused(self):
+        with pytest.raises(EvidenceError, match="line break"):
+            format_rows([row(dataset="a\nb")], METRICS)
+
+    @pytest.mark.parametrize("cut", [1, 5, 30])
+    def test_half_written_last_line_is_noticed(self, tmp_path, cut):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0), row(1)], METRICS)[:-cut])
+        contents = read_rows(path, METRICS)
+        assert [r.key.trial for r in contents.rows] == [0]
+        assert contents.damaged == [3]
+        assert not contents.clean
+
+    @settings(max_examples=300, deadline=None)
+    @given(st.data())
+    def test_no_damaged_byte_goes_unnoticed(self, tmp_path_factory, data):
+        rows = [row(0), row(1, error="0.5"), row(2)]
+        sound = format_file(rows, METRICS)
+        position = data.draw(st.integers(0, len(sound) - 1))
+        byte = data.draw(st.integers(0, 255).filter(lambda b: b != sound[position]))
+        path = tmp_path_factory.getbasetemp() / "damaged.csv"
+        path.write_bytes(sound[:position] + bytes([byte]) + sound[position + 1 :])
+        contents = read_rows(path, METRICS)
+        assert not contents.clean
+        assert all(found in rows for found in contents.rows)
+        in_header = position < sound.index(b"\n") + 1
+        assert len(contents.rows) >= (2 if in_header else 1)
+
+    @settings(max_examples=200, deadline=None)
+    @given(noise=st.binary(max_size=200))
+    def test_any_bytes_are_read_without_a_crash(self, tmp_path_factory, noise):
+        path = tmp_path_factory.getbasetemp() / "noise.csv"
+        path.write_bytes(noise)
+        assert read_rows(path, METRICS).rows == []
+
+    def test_windows_line_ends_are_read(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0)], METRICS).replace(b"\n", b"\r\n"))
+        assert read_rows(path, METRICS).rows == [row(0)]
+
+    def test_metric_that_is_gone_is_left_out_and_a_new_one_is_absent(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0)], METRICS))
+        (found,) = read_rows(path, ("gap", "fresh", "error", "other")).rows
+        assert found.metrics == {"error": "0.1", "gap": "1e-09"}
+        (found,) = read_rows(path, ("error",)).rows
+        assert found.metrics == {"error": "0.1"}
+
+    def test_many_rows_load_fast(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(n) for n in range(30_000)], METRICS))
+        start = time.perf_counter()
+        assert len(read_rows(path, METRICS).rows) == 30_000
+        assert time.perf_counter() - start < 5
+
+
+class TestWriter:
+    def test_append_is_on_disk_when_it_returns(self, tmp_path):
+        path = tmp_path / "deep" / "e.csv"
+        writer = EvidenceWriter(path, METRICS, [], clean=True)
+        writer.append([row(0)])
+        assert read_rows(path, METRICS).rows == [row(0)]
+        writer.append([row(1), row(2)])
+        writer.close()
+        assert len(read_rows(path, METRICS).rows) == 3
+
+    def test_unclean_file_is_repaired_first(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0)], METRICS) + b"half a li")
+        writer = EvidenceWriter(path, METRICS, [row(0)], clean=False)
+        writer.append([row(1)])
+        writer.close()
+        contents = read_rows(path, METRICS)
+        assert contents.clean
+        assert len(contents.rows) == 2
+
+    def test_full_disk_leaves_no_half_line(self, tmp_path, monkeypatch):
+        path = tmp_path / "e.csv"
+        writer = EvidenceWriter(path, METRICS, [], clean=True)
+        writer.append([row(0)])
+        real = os.write
+
+        def write_some(file, data):
+            if len(data) < 20:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return real(file, data[:10])
+
+        monkeypatch.setattr(os, "write", write_some)
+        with pytest.raises(EvidenceError, match="disk is full"):
+            writer.append([row(1)])
+        monkeypatch.undo()
+        writer.close()
+        contents = read_rows(path, METRICS)
+        assert contents.clean
+        assert contents.rows == [row(0)]
+
+    def test_atomic_write_leaves_equal_bytes_alone_and_no_litter(self, tmp_path):
+        path = tmp_path / "e.csv"
+        write_atomically(path, b"a")
+        before = path.stat().st_mtime_ns
+        write_atomically(path, b"a")
+        assert path.stat().st_mtime_ns == before
+        write_atomically(path, b"b")
+        assert path.read_bytes() == b"b"
+        assert list(tmp_path.iterdir()) == [path]
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
+    def test_read_only_folder_is_explained(self, tmp_path):
+        tmp_path.chmod(0o500)
+        with pytest.raises(EvidenceError, match="permission denied"):
+            write_atomically(tmp_path / "e.csv", b"a")
+
+    def test_error_of_the_file_system_is_explained(self, tmp_path):
+        (tmp_path / "file").write_text("")
+        with pytest.raises(EvidenceError, match="cannot be written"):
+            write_atomically(tmp_path / "file" / "e.csv", b"a")
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from kernsemble.evidence_file import only_writer
+with only_writer(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+class TestLock:
+    def test_second_writer_is_refused_and_a_dead_one_is_no_hindrance(self, tmp_path):
+        holder = subprocess.Popen(
+            [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        )
+        try:
+            assert holder.stdout.readline() == "held\n"
+            refused = pytest.raises(EvidenceError, match=f"Another run .process {holder.pid}. is writing")
+            with refused, only_writer(tmp_path):
+                pass
+            holder.kill()
+            holder.wait()
+            with only_writer(tmp_path):
+                pass
+        finally:
+            holder.kill()
+            holder.wait()
+            holder.stdout.close()
+        assert list(tmp_path.iterdir()) == []
+
+    def test_files_left_by_a_killed_writer_are_removed(self, tmp_path):
+        (tmp_path / ".e.csv.123.tmp").write_text("half")
+        with only_writer(tmp_path):
+            pass
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestStudy:
+    def test_missing_rows_are_computed_once(self, root):
+        study = open_fake(root)
+        assert study.read("table1").status == "incomplete: 0 of 160 trials"
+        evidence = study.evidence("table1")
+        assert evidence.complete
+        assert evidence.status == ""
+        written = study.path("table1").read_bytes()
+        assert open_fake(root).evidence("table1").complete
+        assert study.path("table1").read_bytes() == written
+
+    def test_reading_study_computes_nothing(self, root):
+        study = open_fake(root, compute=False)
+        assert not study.evidence("table1").complete
+        assert not study.path("table1").exists()
+
+    def test_values(self, root):
+        evidence = open_fake(root).evidence("table1")
+        sample = evidence.sample("error", dataset="coin", method="plain")
+        assert sample.complete
+        assert sample.values.shape == (10,)
+        assert sample.se == pytest.approx(sample.values.std(ddof=1) / 10**0.5)
+        array = evidence.array("error")
+        assert array.shape == (10, 4, 4)
+        np.testing.assert_array_equal(array[:, 0, 0], sample.values)
+        frame = evidence.frame
+        assert list(frame.columns) == ["dataset", "method", "trial", "error", "gap", "fit_seconds", "seconds"]
+        assert list(frame.dataset.unique()) == ["coin", "coin-n", "die", "a,b"]
+        assert list(frame.method.unique()) == ["plain", "squared", "short", "long"]
+        assert frame.gap.isna().sum() == 80
+
+    def test_paired_methods_share_their_draws(self, root):
+        errors = open_fake(root).evidence("table1").array("error", ["coin"], ["plain", "long"])[:, 0]
+        np.testing.assert_allclose(errors[:, 0] - 0.5, errors[:, 1], atol=0.05)
+        assert not np.array_equal(errors[:, 0] - 0.5, errors[:, 1])
+
+    def test_curves(self, root):
+        evidence = open_fake(root).evidence("figure1")
+        assert evidence.curves("curve", dataset="coin", method="descent").shape == (3, 5)
+        assert evidence.sample("steps", dataset="die", method="descent").values.tolist() == [5, 5]
+        with pytest.raises(EvidenceError, match="holds arrays"):
+            evidence.sample("curve", dataset="coin", method="descent")
+
+    def test_unknown_metric_and_exhibit_are_named(self, root):
+        study = open_fake(root)
+        with pytest.raises(EvidenceError, match="no metric 'eror'; it has error, gap, fit_seconds"):
+            study.evidence("table1").sample("eror", dataset="coin", method="plain")
+        with pytest.raises(ValueError, match="no exhibit 'table9'; it has table1"):
+            study.evidence("table9")
+
+    def test_incomplete_array_raises_with_the_cell(self, root):
+        evidence = open_fake(root, compute=False).evidence("table1")
+        with pytest.raises(IncompleteEvidenceError, match="error of plain on coin has 0 of 10 runs"):
+            evidence.array("error")
+
+    def test_damaged_line_is_reported_and_recomputed(self, root, capsys):
+        study = open_fake(root)
+        study.evidence("table1")
+        path = study.path("table1")
+        sound = without_seconds(path)
+        lines = path.read_text().splitlines(keepends=True)
+        lines[7] = lines[7].replace("0.", "1.", 1)
+        path.write_text("".join(lines))
+        assert open_fake(root, compute=False).read("table1").damaged == [8]
+        assert open_fake(root).evidence("table1").complete
+        assert "line 8 is damaged" in capsys.readouterr().err
+        assert without_seconds(path) == sound
+
+    def test_duplicates_are_resolved(self, root):
+        study = open_fake(root)
+        study.evidence("figure1")
+        path = study.path("figure1")
+        sound = path.read_bytes()
+        path.write_bytes(sound + sound.splitlines(keepends=True)[1])
+        study.run(["figure1"])
+        assert path.read_bytes() == sound
+
+    def test_rows_outside_the_plan_go_when_the_set_is_complete(self, root):
+        study = open_fake(root)
+        study.evidence("figure1")
+        params = root / "params.yaml"
+        params.write_text(params.read_text().replace("runs: {default: 3, die: 2}", "runs: 2"))
+        smaller = open_fake(root)
+        smaller.run(["figure1"])
+        assert smaller.read("figure1").complete
+        assert len(smaller.path("figure1").read_text().splitlines()) == 5
+
+    def test_other_parameters_make_rows_stale(self, root):
+        open_fake(root).evidence("table1")
+        params = root / "params.yaml"
+        params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+        evidence = open_fake(root, compute=False).read("table1")
+        assert evidence.status == "incomplete: 80 of 160 trials, 80 stale"
+        assert set(evidence.frame.method) == {"short", "long"}
+        assert evidence.sample("error", dataset="coin", method="plain").stale == 10
+        again = open_fake(root).evidence("table1")
+        assert again.complete
+        assert again.array("error", ["coin"], ["plain"]).mean() < 0.5
+
+    def test_choices_and_protocol_are_at_hand(self, root):
+        study = open_fake(root)
+        assert study.protocol("table1") == {"n": 20, "bias": 0.5, "rule": "mean"}
+        assert study.choices["rule"].explored == ("mean", "median")
+
+    def test_fresh_computes_everything_anew(self, root):
+        study = open_fake(root)
+        first = study.evidence("timing").frame
+        assert study.run(["timing"], fresh=True).done == 2
+        assert not first.equals(study.evidence("timing").frame)
+
+    def test_two_runs_at_once_are_refused(self, root):
+        study = open_fake(root)
+        with only_writer(study.folder / "evidence"), pytest.raises(EvidenceError, match="Another run"):
+            study.evidence("table1")
+
+
+def test_changed_source_makes_rows_stale(tmp_path, monkeypatch):
+    source = """
+from kernsemble.experiments.registry import Paper
+
+FACTOR = 2
+paper = Paper("written", title="t", datasets={"x": None})
+paper.exhibit("table1", "t", metrics=("error",))
+
+
+@paper.trials("table1", methods=("a",))
+def first(trial, *, n: int):
+    return {"error": FACTOR * n}
+
+
+@paper.trials("table1", methods=("b",))
+def second(trial, *, n: int):
+    return {"error": n}
+"""
+    package = write_package(tmp_path, monkeypatch, trials=source)
+    scales = "".join(f"  {scale}: {{table1: {{runs: 2}}}}\n" for scale in ("paper", "quick", "smoke"))
+    (tmp_path / "params.yaml").write_text(f"written:\n  protocol: {{table1: {{n: 4}}}}\n{scales}")
+    reload_paper(package)
+    first = Study(f"{package}.trials", "paper", tmp_path).evidence("table1")
+    assert first.array("error")[:, 0].tolist() == [[8, 4], [8, 4]]
+    path = tmp_path / package / "trials.py"
+    path.write_text(path.read_text().replace("FACTOR = 2", "FACTOR = 33"))
+    reload_paper(package)
+    study = Study(f"{package}.trials", "paper", tmp_path)
+    assert study.read("table1").status == "incomplete: 2 of 4 trials, 2 stale"
+    assert study.evidence("table1").array("error")[:, 0].tolist() == [[132, 4], [132, 4]]
+
+
+RUN = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from kernsemble.study import Study
+from kernsemble.evidence_file import EvidenceWriter
+from kernsemble.experiments import executor
+executor.MAX_BATCH = 3
+append = EvidenceWriter.append
+EvidenceWriter.append = lambda self, rows: (append(self, rows), time.sleep(0.01))
+study = Study("fake_paper.trials", "paper", Path(sys.argv[1]))
+print("ready", flush=True)
+study.run(["table1"])
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_run_goes_on_to_the_same_evidence(tmp_path, root, seed):
+    undisturbed = open_fake(make_repository(tmp_path / "other"))
+    undisturbed.evidence("table1")
+    path = open_fake(root).path("table1")
+    wanted = 30 + 40 * seed
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN, str(root), str(Path(__file__).parent)], stdout=subprocess.PIPE
+    )
+    assert process.stdout.readline() == b"ready\n"
+    while process.poll() is None and not (path.exists() and path.read_bytes().count(b"\n") > wanted):
+        time.sleep(0.0005)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    survived = read_evidence(path, undisturbed.plan["table1"])
+    assert wanted <= len(survived.current) < 160
+    assert open_fake(root).evidence("table1").complete
+    assert without_seconds(path) == without_seconds(undisturbed.path("table1"))

@@ -1,0 +1,156 @@
+"""The revision of a trial follows the code behind its numbers, and nothing else."""
+
+import ast
+
+import pytest
+from machinery import reload_paper, write_package
+
+from kernsemble.experiments.errors import PlanError
+from kernsemble.experiments.revision import revision, serialize
+
+TRIALS = '''
+"""Docstring."""
+from kernsemble.experiments.registry import Paper
+from kernsemble.experiments.trial import Trial
+from PACKAGE.solver import solve
+import PACKAGE.other as other
+
+FACTOR = 2
+UNUSED = 3
+TABLE = {}
+TABLE["a"] = 1
+
+paper = Paper("tiny", title="A tiny paper", datasets={"x": None})
+paper.exhibit("table1", "t", metrics=("error",))
+paper.exhibit("table2", "t", metrics=("error",))
+
+
+def scale(value):
+    """Docstring."""
+    return FACTOR * value  # a comment
+
+
+@paper.trials("table1", methods=("first",))
+def first(trial: Trial, *, n: int):
+    return {"error": scale(solve(n))}
+
+
+@paper.trials("table2", methods=("second",))
+def second(trial: Trial, *, n: int):
+    from PACKAGE.lazy import late
+
+    return {"error": other.value(n) + TABLE["a"] + late}
+'''
+SOLVER = '"""Doc."""\nfrom .base import start\n\n\ndef solve(n):\n    """Doc."""\n    return start + n\n'
+SOURCES = {
+    "trials": TRIALS,
+    "solver": SOLVER,
+    "base": "start = 1\n",
+    "other": "def value(n):\n    return n\n",
+    "lazy": "late = 1\n",
+    "unrelated": "x = 1\n",
+}
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    return tmp_path / write_package(tmp_path, monkeypatch, **SOURCES)
+
+
+def revisions(package):
+    functions = reload_paper(package.name).functions
+    return [revision(functions[name][0].function) for name in ("table1", "table2")]
+
+
+def edit(package, module, old, new):
+    path = package / f"{module}.py"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "changed"),
+    [
+        ("trials", "# a comment", "# another, longer comment", []),
+        ("trials", '"""Docstring."""', '"""Other words."""', []),
+        ("trials", "UNUSED = 3", "UNUSED = 4", []),
+        ("trials", '"A tiny paper"', '"Another title"', []),
+        ("trials", 'methods=("first",)', 'methods=("first", "third")', []),
+        ("trials", "n: int", "n: float", []),
+        ("unrelated", "x = 1", "x = 2", []),
+        ("trials", "FACTOR = 2", "FACTOR = 3", ["table1"]),
+        ("trials", "FACTOR * value", "FACTOR + value", ["table1"]),
+        ("solver", "start + n", "start - n", ["table1"]),
+        ("solver", '"""Doc."""', '"""Longer documentation."""', []),
+        ("base", "start = 1", "start = 1.0", ["table1"]),
+        ("other", "return n", "return -n", ["table2"]),
+        ("lazy", "late = 1", "late = 2", ["table2"]),
+        ("trials", 'TABLE["a"] = 1', 'TABLE["a"] = 2', ["table2"]),
+    ],
+)
+def test_revision_changes_exactly_where_numbers_may(package, module, old, new, changed):
+    before = revisions(package)
+    edit(package, module, old, new)
+    after = revisions(package)
+    different = [name for name, a, b in zip(("table1", "table2"), before, after, strict=True) if a != b]
+    assert different == changed
+
+
+def test_revision_is_short_and_repeats(package):
+    first = revisions(package)
+    assert first == revisions(package)
+    assert all(len(text) == 10 for text in first)
+
+
+def test_import_through_a_package_is_refused(package):
+    (package / "sub").mkdir()
+    (package / "sub" / "__init__.py").write_text("value = 1\n")
+    edit(package, "solver", "from .base import start", f"from {package.name}.sub import value as start")
+    with pytest.raises(PlanError, match="goes through a package"):
+        revisions(package)
+
+
+def test_submodule_imported_from_its_package_is_followed(package):
+    edit(package, "solver", "from .base import start", f"from {package.name} import base\nstart = base.start")
+    before = revisions(package)
+    edit(package, "base", "start = 1", "start = 5")
+    assert revisions(package)[0] != before[0]
+
+
+def test_names_for_type_checkers_do_not_count(package):
+    before = revisions(package)
+    edit(
+        package,
+        "other",
+        "def value",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import unrelated\n\n\ndef value",
+    )
+    with_block = revisions(package)
+    edit(package, "unrelated", "x = 1", "x = 2")
+    assert revisions(package) == with_block
+    assert with_block[0] == before[0]
+
+
+def test_source_changed_after_import_is_noticed(package):
+    from kernsemble.experiments import revision as module
+
+    paper = reload_paper(package.name)
+    module.remember_sources()
+    path = package / "trials.py"
+    module._seen[path] = module._signature(path)
+    edit(package, "trials", "FACTOR = 2", "FACTOR = 22")
+    with pytest.raises(PlanError, match="changed after it was imported"):
+        revision(paper.functions["table1"][0].function)
+
+
+def test_serialized_tree_has_no_positions_and_no_empty_fields():
+    text = serialize(ast.parse("def f(x: int) -> int:\n    'doc'\n    return x + 1  # c\n"))
+    assert text == serialize(ast.parse("\n\ndef f(x):\n    return (x + 1)\n"))
+    for absent in ("lineno", "type_params", "returns", "doc"):
+        assert absent not in text
+
+
+def test_constants_of_other_types_differ():
+    assert serialize(ast.parse("x = 1")) != serialize(ast.parse("x = 1.0"))
+    assert serialize(ast.parse("x = True")) != serialize(ast.parse("x = 1"))

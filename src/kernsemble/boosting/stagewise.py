@@ -17,8 +17,10 @@ The step is exact: a = log((1 - e) / e) / 2 for a weighted error e, after which 
 exactly half of the weight. Weights are computed from the scores each round, in the log domain: they neither
 drift nor underflow. Boosting stops early when no hypothesis beats chance.
 
-A perfect hypothesis (e = 0) would get an infinite weight; ``perfect`` says what it gets instead. Libraries
-disagree: scikit-learn gives 1 and stops, the code by linli2005's authors counts e as 1/1001 and goes on.
+A perfect hypothesis (e = 0) would get an infinite weight; ``perfect`` says what error it counts as instead.
+Libraries disagree: scikit-learn's weight is 1, and it stops; the code of linli2005's authors counts e as
+1/1001, and goes on, as is done here: a random family may find other perfect hypotheses, and their mean is
+better than one. Boosting stops when the same perfect hypothesis comes again.
 
 Paper symbols: w_t = W[t] or alpha, u or D = D, mu = coloring, lambda = code.
 """
@@ -68,7 +70,7 @@ def adaboost(
     rounds: Iterable[int],
     *,
     weight: np.ndarray | None = None,
-    perfect: float | str = "half-sample",
+    perfect: float | str = 1e-3,
 ) -> Boosted:
     """Run discrete AdaBoost (real-valued hypotheses must lie in [-1, 1]).
 
@@ -82,9 +84,9 @@ def adaboost(
         One hypothesis is added for each element (pass ``range(n)``, or a progress bar over it).
     weight : ndarray of shape (n_samples,), default=None
         Positive sample weights; None means equal ones.
-    perfect : float or {"half-sample", "alone"}, default="half-sample"
-        What error a perfect hypothesis counts as: a number; 1 / (2 n_samples), as if half a sample were
-        wrong; or "alone": it becomes the whole ensemble with weight 1, the limit of an infinite weight.
+    perfect : float or "alone", default=1e-3
+        What error a perfect hypothesis counts as; or "alone": it becomes the whole ensemble, with weight 1,
+        which is the limit of an infinite weight.
 
     Returns
     -------
@@ -101,8 +103,8 @@ def adaboost(
     array([0.25 , 0.167, 0.2  ])
     """
     Y = np.asarray(y, dtype=np.float64)[:, None]
-    path = _boost_columns(oracle, Y, rounds, weight, perfect)
-    return path.finished(np.array(path.W)[:, 0], np.array(path.errors)[:, 0])
+    path = _boost_columns(oracle, Y, rounds, weight, None if perfect == "alone" else _error_rate(perfect))
+    return path.finished(np.array(path.W).reshape(-1), np.array(path.errors).reshape(-1))
 
 
 def adaboost_mo(
@@ -112,7 +114,7 @@ def adaboost_mo(
     rounds: Iterable[int],
     *,
     weight: np.ndarray | None = None,
-    perfect: float | str = "half-sample",
+    perfect: float = 1e-3,
 ) -> Boosted:
     """Run AdaBoost.MO: each round, a hypothesis for every column of a fixed code.
 
@@ -123,7 +125,7 @@ def adaboost_mo(
     Parameters
     ----------
     oracle, rounds, weight, perfect
-        As in ``adaboost``, without "alone".
+        As in ``adaboost``; here ``perfect`` is a number.
     labels : ndarray of shape (n_samples,), int
         Classes 0..K-1.
     code : ndarray of shape (K, n_columns)
@@ -135,8 +137,8 @@ def adaboost_mo(
         With ``n_columns`` hypotheses a round.
     """
     code = np.asarray(code, dtype=np.float64)
-    path = _boost_columns(oracle, code[labels], rounds, weight, perfect)
-    W = np.array(path.W)[:, :, None] * (code.T > 0)
+    path = _boost_columns(oracle, code[labels], rounds, weight, _error_rate(perfect))
+    W = np.array(path.W).reshape(-1, code.shape[1], 1) * (code.T > 0)
     return path.finished(W.reshape(-1, len(code)), np.array(path.errors))
 
 
@@ -147,7 +149,7 @@ def adaboost_mh(
     rounds: Iterable[int],
     *,
     weight: np.ndarray | None = None,
-    perfect: float | str = "half-sample",
+    perfect: float = 1e-3,
 ) -> Boosted:
     """Run AdaBoost.MH: each round, one hypothesis, a vote of -1 or +1 for each class, and one weight.
 
@@ -157,7 +159,7 @@ def adaboost_mh(
     Parameters
     ----------
     oracle, rounds, weight, perfect
-        As in ``adaboost``, without "alone".
+        As in ``adaboost``; here ``perfect`` is a number.
     labels : ndarray of shape (n_samples,), int
         Classes 0..n_classes-1.
     n_classes : int
@@ -169,7 +171,7 @@ def adaboost_mh(
     """
     Y = np.where(labels[:, None] == np.arange(n_classes), 1.0, -1.0)
     prior = _log_prior(weight, len(Y))[:, None] - np.log(n_classes)
-    path, least = _Path(), _least_error(perfect, len(Y))
+    path, least = _Path(), _error_rate(perfect)
     scores, (D, _) = np.zeros_like(Y), _distribution(prior + np.zeros_like(Y))
     for _ in rounds:
         found = _best_shared(oracle, D * Y)
@@ -184,7 +186,7 @@ def adaboost_mh(
         scores += np.outer(found.column, w)
         D, loss = _distribution(prior - Y * scores)
         path.add([found.key], w, error, loss)
-    return path.finished(np.array(path.W), np.array(path.errors))
+    return path.finished(np.array(path.W).reshape(-1, n_classes), np.array(path.errors))
 
 
 def adaboost_ecc(
@@ -195,7 +197,7 @@ def adaboost_ecc(
     *,
     coloring: str = "random",
     weight: np.ndarray | None = None,
-    perfect: float | str = "half-sample",
+    perfect: float = 1e-3,
     random_state: object = None,
 ) -> Boosted:
     """Run AdaBoost.ECC: each round, a coloring of the classes and one hypothesis that separates the colors.
@@ -203,7 +205,7 @@ def adaboost_ecc(
     Parameters
     ----------
     oracle, rounds, weight, perfect
-        As in ``adaboost``, without "alone".
+        As in ``adaboost``; here ``perfect`` is a number.
     labels : ndarray of shape (n_samples,), int
         Classes 0..n_classes-1.
     n_classes : int
@@ -222,7 +224,7 @@ def adaboost_ecc(
         raise ValueError(f"coloring={coloring!r} is not known; choose one of {', '.join(COLORINGS)}.")
     own = labels[:, None] == np.arange(n_classes)
     prior = np.where(own, -np.inf, _log_prior(weight, len(own))[:, None] - np.log(n_classes - 1))
-    path, least, random = _Path(), _least_error(perfect, len(own)), generator(random_state)
+    path, least, random = _Path(), _error_rate(perfect), generator(random_state)
     scores, (D, _) = np.zeros(own.shape), _distribution(prior)
     for _ in rounds:
         colors = COLORINGS[coloring](own.astype(np.float64).T @ D, random)
@@ -239,7 +241,7 @@ def adaboost_ecc(
         scores += np.outer(found[0].column, w)
         D, loss = _distribution(prior - 0.5 * (scores[own][:, None] - scores))
         path.add([found[0].key], w, error, loss)
-    return path.finished(np.array(path.W), np.array(path.errors))
+    return path.finished(np.array(path.W).reshape(-1, n_classes), np.array(path.errors))
 
 
 @dataclass
@@ -277,11 +279,11 @@ class _Path:
 
 
 def _boost_columns(
-    oracle: Oracle, Y: np.ndarray, rounds: Iterable[int], weight: np.ndarray | None, perfect: float | str
+    oracle: Oracle, Y: np.ndarray, rounds: Iterable[int], weight: np.ndarray | None, least: float | None
 ) -> _Path:
-    """Run AdaBoost on each column of Y (n, S) of -1 and +1, side by side."""
+    """Run AdaBoost on each column of Y (n, S); without ``least`` it ends at a perfect hypothesis."""
     prior = _log_prior(weight, len(Y))[:, None]
-    path, least = _Path(), _least_error(perfect, len(Y))
+    path = _Path()
     margins, (D, _) = np.zeros_like(Y), _distribution(prior + np.zeros_like(Y), axis=0)
     for _ in rounds:
         found = oracle.best(D * Y)
@@ -293,11 +295,11 @@ def _boost_columns(
         errors = _errors(D, Y, H)
         if path.stops(keys, errors):
             break
-        if perfect == "alone" and errors[0] == 0:
+        if least is None and errors[0] == 0:
             path = _Path(message="a perfect hypothesis was found")
             path.add(keys, np.ones(1), errors, float(np.exp(-1.0)))
             break
-        w = _step(errors, least)
+        w = _step(errors, least or 0.0)
         margins += w * Y * H
         D, losses = _distribution(prior - margins, axis=0)
         path.add(keys, w, errors, float(np.mean(losses)))
@@ -326,14 +328,12 @@ def _errors(D: np.ndarray, Y: np.ndarray, H: np.ndarray) -> np.ndarray:
     return (D * (0.5 - 0.5 * Y * H)).sum(axis=0)
 
 
-def _least_error(perfect: float | str, n_samples: int) -> float:
-    """Return what error a perfect hypothesis counts as."""
-    if isinstance(perfect, str):
-        if perfect not in ("half-sample", "alone"):
-            raise ValueError(f"perfect={perfect!r} is not known; choose a number, 'half-sample' or 'alone'.")
-        return 0.5 / n_samples
-    if not 0 < perfect < 0.5:
-        raise ValueError(f"perfect={perfect!r} must lie between 0 and 0.5: it is an error rate.")
+def _error_rate(perfect: float) -> float:
+    """Return ``perfect``, checked."""
+    if isinstance(perfect, str) or not 0 < perfect < 0.5:
+        raise ValueError(
+            f"perfect={perfect!r} must be an error rate between 0 and 0.5 (or 'alone', for AdaBoost)."
+        )
     return float(perfect)
 
 

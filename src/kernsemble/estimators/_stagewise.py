@@ -22,7 +22,7 @@ class StagewiseClassifier(EnsembleClassifier):
         *,
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
-        perfect: float | str = "half-sample",
+        perfect: float | str = 1e-3,
         random_state: Any = None,
         verbose: bool | int = False,
     ):

@@ -28,9 +28,9 @@ class AdaBoost(StagewiseClassifier):
         returns an oracle.
     base_options : dict, default=None
         Options of the family, for instance ``{"n_updates": 500}``; see ``kernsemble.hypotheses``.
-    perfect : float or {"half-sample", "alone"}, default="half-sample"
-        What error a perfect hypothesis counts as, where e = 0 would give an infinite weight: a number;
-        1 / (2 n_samples), as if half a sample were wrong; or "alone": it becomes the whole ensemble.
+    perfect : float or "alone", default=1e-3
+        What error a perfect hypothesis counts as, where e = 0 would give an infinite weight; or "alone": it
+        becomes the whole ensemble.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
     verbose : bool or int, default=False

@@ -31,7 +31,7 @@ class AdaBoostMH(StagewiseClassifier):
         Family of hypotheses, as in ``AdaBoost``.
     base_options : dict, default=None
         Options of the family.
-    perfect : float or "half-sample", default="half-sample"
+    perfect : float, default=1e-3
         What error a perfect hypothesis counts as, as in ``AdaBoost``.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
@@ -96,7 +96,7 @@ class AdaBoostECC(StagewiseClassifier):
     coloring : {"random", "half", "maxcut"}, default="random"
         Colors of each class on its own at random; of half of the classes at random; or those that part the
         most weight between classes still confused.
-    perfect : float or "half-sample", default="half-sample"
+    perfect : float, default=1e-3
         What error a perfect hypothesis counts as, as in ``AdaBoost``.
     random_state : int, Generator, RandomState or None, default=None
         What colorings and random families are drawn with.
@@ -144,7 +144,7 @@ class AdaBoostECC(StagewiseClassifier):
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
         coloring: str = "random",
-        perfect: float | str = "half-sample",
+        perfect: float = 1e-3,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -189,7 +189,7 @@ default="one-against-all"
         Code words of the classes: one column a class; all 2**(n_classes - 1) - 1 ways to part the classes
         (up to 12 classes); ceil(10 log2(n_classes)) random columns; or an array of -1 and +1 in the order
         of ``classes_``.
-    perfect : float or "half-sample", default="half-sample"
+    perfect : float, default=1e-3
         What error a perfect hypothesis counts as, as in ``AdaBoost``.
     random_state : int, Generator, RandomState or None, default=None
         What a random code and random families are drawn with.
@@ -240,7 +240,7 @@ default="one-against-all"
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
         code: str | Any = "one-against-all",
-        perfect: float | str = "half-sample",
+        perfect: float = 1e-3,
         random_state: Any = None,
         verbose: bool | int = False,
     ):

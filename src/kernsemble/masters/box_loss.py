@@ -2,8 +2,8 @@ r"""Losses that are linear outside a tube: one formula for the hinge, the tube o
 
     loss_i(f) = max_{l_i <= v <= h_i}  v (t_i - f) - epsilon |v|
 
-v is the signed dual weight that prices columns (``V_i = u_i y_i`` of bi2004, ``u_i - v_i`` in regression), so the
-box [l_i, h_i], the target t_i and epsilon say all that a solver needs to know:
+v is the signed dual weight that prices columns (``V_i = u_i y_i`` of bi2004, ``u_i - v_i`` in regression),
+so the box [l_i, h_i], the target t_i and epsilon say all that a solver needs to know:
 
     hinge, C max(0, 1 - y_i f)                 t = y,  [min(0, C y), max(0, C y)],  epsilon = 0      (7), (11)
     tube,  C max(0, |y_i - f| - epsilon)       t = y,  [-C, C],                     epsilon          (13)

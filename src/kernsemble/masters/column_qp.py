@@ -1,15 +1,15 @@
-r"""Quadratic masters over dense columns: bi2004's (7) with alpha >= 0, (11) with alpha free, and what follows from them.
+r"""Quadratic masters over dense columns: bi2004's (7) with alpha >= 0, (11) with alpha free, and their kin.
 
 Primal (7):   min_{w >= 0, b}  1/2 |w|^2 [+ 1/2 b^2] + sum_i c_i max(0, 1 - y_i (H_i w + b))
 Dual (9):     max_u  sum_i u_i - 1/2 |max(H'(y u), 0)|^2 [- 1/2 (y'u)^2],    0 <= u_i <= c_i   [y'u = 0]
 
-With w free (11) the dual's max(., 0) goes, and w = H'(y u). In general (`box_loss`): signed weights V_i = u_i y_i,
+With w free (11) the dual's max(., 0) goes, and w = H'(y u). In general (`box_loss`), with V_i = u_i y_i,
 
     min_{w, b}  1/2 |w|^2 + sum_i loss_i(H_i w + G_i b) + q'b,
     max_V  t'V - epsilon |V|_1 - 1/2 |[H'V]|^2,    l <= V <= h,    G'V = q
 
-with unpenalized columns G: ones for a free intercept (section 4.1), the margin or the tube of the nu forms. A penalized
-intercept is a column of ones among the others, never bounded below.
+with unpenalized columns G: ones for a free intercept (section 4.1), the margin or the tube of the nu forms.
+A penalized intercept is a column of ones among the others, never bounded below.
 
 Stop: primal minus dual objective, both feasible, at most ``tol`` times the objective.
 
@@ -215,9 +215,9 @@ class HingeQP(ColumnQP):
         max_iter: int = 2000,
     ) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
-        weight = np.ones(len(self.y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weight = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         super().__init__(
-            BoxLoss.hinge(self.y, C * weight),
+            BoxLoss.hinge(self.y, np.full(len(self.y), C * weight)),
             intercept=intercept,
             positive=positive,
             tol=tol,

@@ -1,11 +1,11 @@
 r"""Storage of real-valued columns, and their compression where they are linearly dependent.
 
-Any number of columns of a linear kernel have at most the rank of the data. With ``H = B R`` (B orthonormal, n x r)
-a quadratic master needs only a matrix Z with ``Z Z' = H H'``: the problem in z (scores Z z, penalty 1/2 |z|^2) has the
-same scores, dual and objective, and ``w = R' T^-T z`` where ``Z = B T``. A column h outside the span is appended to Z.
-A column inside it, ``h = Z a``, is absorbed by a rank-one update::
+Any number of columns of a linear kernel have at most the rank of the data. With ``H = B R`` (B orthonormal,
+n x r) a quadratic master needs only a matrix Z with ``Z Z' = H H'``: the problem in z (scores Z z, penalty
+1/2 |z|^2) has the same scores, dual and objective, and ``w = R' T^-T z`` where ``Z = B T``. A column h
+outside the span is appended to Z. A column inside it, ``h = Z a``, is absorbed by a rank-one update::
 
-    Z Z' + h h' = Z (I + a a') Z' = Z~ Z~',    Z~ = Z (I + c a a') = Z + c h a',    c = (sqrt(1 + |a|^2) - 1) / |a|^2
+    Z Z' + h h' = Z (I + a a') Z' = Z~ Z~',   Z~ = Z (I + c a a') = Z + c h a',   c |a|^2 = sqrt(1 + |a|^2) - 1
 
 and ``z~ = (I + c a a')^-1 z`` keeps the scores. Cost per round O(n r) whatever the number of columns.
 """

@@ -3,8 +3,8 @@ r"""Regression with the epsilon-insensitive loss and an l2 norm: problem (13) of
 Primal:  min_{w,b}  1/2 |w|^2 [+ 1/2 b^2] + sum_i c_i max(0, |y_i - H_i w - b| - epsilon),        c_i = C s_i
 Dual:    max_V  y'V - epsilon |V|_1 - 1/2 |H'V|^2 [- 1/2 (1'V)^2],    |V_i| <= c_i   [1'V = 0]
 
-The paper writes two multipliers a sample and a column of double length (K over -K); of u_i and v_i one is zero, and
-``V_i = u_i - v_i`` is all that is needed. ``positive`` bounds w below by 0.
+The paper writes two multipliers a sample and a column of double length (K over -K); of u_i and v_i one is
+zero, and ``V_i = u_i - v_i`` is all that is needed. ``positive`` bounds w below by 0.
 
 Stop and method: those of `column_qp`.
 
@@ -58,8 +58,8 @@ class EpsilonInsensitive(ColumnQP):
         max_iter: int = 2000,
     ) -> None:
         y = np.ascontiguousarray(y, dtype=np.float64)
-        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        loss = BoxLoss.tube(y, C * weight, epsilon)
+        weight = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        loss = BoxLoss.tube(y, np.full(len(y), C * weight), epsilon)
         super().__init__(loss, intercept=intercept, positive=positive, tol=tol, max_iter=max_iter)
         self._scale = residual_scale(y)
         if intercept == "free":

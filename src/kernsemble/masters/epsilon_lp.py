@@ -3,14 +3,14 @@ r"""Regression with the epsilon-insensitive loss and an l1 norm, as a linear pro
 Primal:  min_{w,b}  |w|_1 + sum_i c_i max(0, |y_i - H_i w - b| - epsilon),      c_i = C s_i   [w >= 0]
 Dual:    max_V  y'V - epsilon |V|_1,    |H_j'V| <= 1  [H_j'V <= 1],   |V_i| <= c_i   [1'V = 0 with a free b]
 
-The model is the dual one, with V = V+ - V-: a new column of the master is one new row, the optimal basis stays dual
-feasible, and the dual simplex goes on from it; its basis matrix has the size of the number of columns, not of samples.
-w and b are the multipliers of the rows.
+The model is the dual one, with V = V+ - V-: a new column of the master is one new row, the optimal basis
+stays dual feasible, and the dual simplex goes on from it; its basis matrix has the size of the number of
+columns, not of samples. w and b are the multipliers of the rows.
 
 Stop: HiGHS' optimum; the gap is computed here, from w, b and a V scaled into its domain.
 
-Reference: Raetsch, Demiriz, Bennett, Sparse regression ensembles in infinite and finite hypothesis spaces (2002),
-bi2004's [17].  bi2004 symbols: alpha = w, K_ij = H_ij, u_i - v_i = V_i = ``Solution.u``.
+Reference: Raetsch, Demiriz, Bennett, Sparse regression ensembles in infinite and finite hypothesis spaces
+(2002), bi2004's [17].  bi2004 symbols: alpha = w, K_ij = H_ij, u_i - v_i = V_i = ``Solution.u``.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class EpsilonInsensitiveLP:
         if intercept not in INTERCEPTS:
             raise ValueError(f"intercept={intercept!r}: use one of {INTERCEPTS}.")
         y = np.ascontiguousarray(y, dtype=np.float64)
-        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self.loss = BoxLoss.tube(y, C * weight, epsilon)
+        weight = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.loss = BoxLoss.tube(y, np.full(len(y), C * weight), epsilon)
         self.intercept, self.positive, self.tol = intercept, positive, tol
         self._columns: list[np.ndarray] = []
         self._indices = np.arange(2 * len(y), dtype=np.int32)

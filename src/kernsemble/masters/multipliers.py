@@ -1,19 +1,23 @@
 r"""Method of multipliers with Newton steps, for the columns of a quadratic master.
 
 Primal:  min_x  1/2 sum_{j in Q} x_j^2 + q'x + sum_i loss_i((A x)_i),     x_j >= 0 for j in P
-Dual:    max_V  t'V - epsilon |V|_1 - 1/2 sum_{j in Q} [(A'V)_j]^2,       l <= V <= h,   (A'V)_j = q_j outside Q
+Dual:    max_V  t'V - epsilon |V|_1 - 1/2 sum_{j in Q} [(A'V)_j]^2,     l <= V <= h,   (A'V)_j = q_j off Q
 
 ([z] is max(z, 0) on P; columns outside Q are the unpenalized ones: an intercept, the margin of the nu forms.)
 
-With centers (V^c, s^c, c) the inner problem replaces each loss by ``max_v v (t - f) - epsilon |v| - delta/2 (v - V^c)^2``,
-each bound by the penalty ``1/(2 r) max(0, r s^c - x)^2`` and gives unpenalized columns a curvature around c. It is
-piecewise quadratic: Newton's matrix is ``D + A_F' A_F / delta`` over the samples F whose weight is inside its box,
-factored on its smaller side, and each step ends in an exact line search. When the gradient is small the centers move to
-the multipliers found, and delta halves if that was easy. At a fixed point V solves the dual at any delta.
+With centers (V^c, s^c, c) the inner problem replaces each loss by its smoothed form
 
-Every iterate gives a feasible primal point and a dual point; the best of each are kept, and their difference is the gap.
-Where (A'V)_j = q_j is missed by r_j, ``|r_j| (|x_j| + scale)`` is added to the gap: the dual value is then a lower bound
-as long as the optimal x_j is not farther from 0 than that.
+    max_v  v (t - f) - epsilon |v| - delta/2 (v - V^c)^2,
+
+each bound by the penalty ``1/(2 r) max(0, r s^c - x)^2``, and gives unpenalized columns a curvature around c.
+It is piecewise quadratic: Newton's matrix is ``D + A_F' A_F / delta`` over the samples F whose weight is
+inside its box, factored on its smaller side, and each step ends in an exact line search. When the gradient is
+small the centers move to the multipliers found, and delta halves if that was easy. At a fixed point V solves
+the dual at any delta: nothing is smoothed away.
+
+Every iterate gives a feasible primal point and a dual point; the best of each are kept, and their
+difference is the gap. Where (A'V)_j = q_j is missed by r_j, ``|r_j| (|x_j| + scale)`` is added to the gap:
+the dual value is then a lower bound as long as the optimal x_j is not farther from 0 than that.
 Rank-deficient columns are no difficulty: D is positive definite.
 """
 
@@ -34,7 +38,7 @@ _UNPENALIZED = 1e-4  # curvature that stands in for a missing penalty, times 1 /
 
 @dataclass(frozen=True)
 class Penalty:
-    """Which columns are squared (Q), which are bounded (P), and the linear costs q; each of shape (n_columns,)."""
+    """Which columns are squared (Q), which bounded (P), the linear costs q; each of shape (n_columns,)."""
 
     squared: np.ndarray
     positive: np.ndarray
@@ -125,8 +129,9 @@ class Multipliers:
     def _offer_dual(self) -> None:
         squared, positive = self.penalty.squared, self.penalty.positive
         w = np.where(positive, np.maximum(self.combined, 0.0), self.combined)
-        missed = np.abs(np.where(squared, 0.0, self.combined - self.penalty.cost)) @ (np.abs(self.x) + self.scale)
-        objective = self.loss.gain(self.V) - 0.5 * float((squared * w) @ w) - float(missed)
+        missed = np.where(squared, 0.0, np.abs(self.combined - self.penalty.cost))
+        missed_value = float(missed @ (np.abs(self.x) + self.scale))
+        objective = self.loss.gain(self.V) - 0.5 * float((squared * w) @ w) - missed_value
         if objective > self.dual_objective:
             self.best_V, self.dual_objective = self.V, objective
 

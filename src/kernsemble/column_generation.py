@@ -1,0 +1,251 @@
+r"""Column generation: the one loop of CGENS, CGENS-SLS, LPBoost, CG-Boost, MultiBoost and MultiBoost-cw.
+
+The problem over all hypotheses is too wide to write down, so a MASTER solves it over the columns found so
+far and an ORACLE prices the others against the master's dual weights: Algorithms 1 and 2 of shen2014, 5.1
+of bi2004, 1 of lin2012.
+
+    price      h = argmax |sum_i V_i h(x_i)|, V = ``master.pricing_weights()``
+    stop       if no hypothesis is missing, or the duality gap of the WHOLE problem is small
+    add        h to the master
+    solve      the master again, warm-started
+    record     objective, gaps, violation, seconds, weights
+
+Stopping rule. A hypothesis is missing when its score exceeds the master's threshold: 1 for an l1 norm; 0
+for an l2 norm. As printed, Algorithm 1 of shen2014 never stops: there the score of a chosen column is its
+weight w_j, not 0. So chosen columns are excluded from the search under an l2 norm, and the loop ends after
+n_rounds, at the gap asked for, or when the hypotheses are exhausted.
+
+The gap of the whole problem: for an l2 norm u stays feasible and the gap is the master's plus half the sum
+of squared scores of all columns left out (equation (9)); for an l1 norm the master scales u into the
+feasible set (``full_gap``). The largest score alone bounds the l2 gap from below, so the sum is only taken
+when it may decide.
+
+shen2014 symbols: alpha = u, J = number of columns, epsilon = ``epsilon``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from kernsemble.hypotheses.base import Candidate, Oracle
+from kernsemble.masters.base import Master, Solution
+
+
+class Round(NamedTuple):
+    """What one round did.
+
+    Attributes
+    ----------
+    n_columns : int
+        Columns in the master.
+    objective, gap : float
+        Primal objective, and duality gap of the master's own problem.
+    full_gap : float
+        Duality gap of the problem over all hypotheses; nan where it was not computed.
+    violation : float
+        Largest score among the hypotheses that are not chosen; 0 if none is left.
+    oracle_seconds, master_seconds : float
+        Time to find this round's columns, and to solve.
+    """
+
+    n_columns: int
+    objective: float
+    gap: float
+    full_gap: float
+    violation: float
+    oracle_seconds: float
+    master_seconds: float
+
+
+@dataclass
+class ColumnGeneration:
+    """Outcome of `column_generation`.
+
+    Attributes
+    ----------
+    keys : list
+        The chosen hypotheses, in the order of the master's columns; ``oracle.collect(keys)`` evaluates them.
+    outputs : list of int
+        For which output (class) each was found.
+    rounds : list of Round
+        One entry a round.
+    weights : list of (w, b)
+        The master's weights after each round, over the columns it had then; empty if not kept.
+    solution : Solution or None
+        The last solution; None if no hypothesis was ever missing.
+    message : str
+        Why the loop stopped.
+    """
+
+    keys: list[Hashable] = field(default_factory=list)
+    outputs: list[int] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+    weights: list[tuple[np.ndarray, float | np.ndarray]] = field(default_factory=list)
+    solution: Solution | None = None
+    message: str = ""
+
+    def path(self, name: str) -> np.ndarray:
+        """Return one quantity of `Round` over the rounds."""
+        return np.array([getattr(entry, name) for entry in self.rounds])
+
+    @property
+    def relative_gap(self) -> float:
+        """Last known gap of the whole problem, divided by the objective; nan if unknown."""
+        return self.rounds[-1].full_gap / self.rounds[-1].objective if self.rounds else np.nan
+
+
+def column_generation(
+    oracle: Oracle,
+    master: Master,
+    rounds: int | Iterable[int],
+    *,
+    tol: float = 0.0,
+    epsilon: float = 1e-6,
+    per_output: bool = False,
+    keep_weights: bool = True,
+    every_gap: bool = False,
+    callback: Callable[[ColumnGeneration], bool | None] | None = None,
+) -> ColumnGeneration:
+    """Solve a problem over all hypotheses of an oracle, one round of columns at a time.
+
+    Parameters
+    ----------
+    oracle : Oracle
+        Prices the hypotheses of one training set; the loop excludes those it chose if the norm is l2.
+    master : Master
+        Restricted problem, without columns yet.
+    rounds : int or iterable
+        Number of rounds, or something of that length to go through (a progress bar).
+    tol : float, default=0.0
+        Stop when the gap of the whole problem is at most ``tol`` times the objective.
+    epsilon : float, default=1e-6
+        Stop when no score exceeds the master's threshold by more than this.
+    per_output : bool, default=False
+        Whether a round adds a column for every output (MultiBoost-cw) or the best one of all.
+    keep_weights : bool, default=True
+        Whether to keep the weights of every round (of J columns: J^2 / 2 numbers in all).
+    every_gap : bool, default=False
+        Whether to compute the gap of the whole problem in every round, not only where it may decide.
+    callback : callable, optional
+        Called with the result after every round; stops the loop by returning True.
+
+    Returns
+    -------
+    ColumnGeneration
+        Chosen keys, the last solution, and a record of the rounds.
+
+    References
+    ----------
+    Shen and Liu, From Kernel Machines to Ensemble Learning, 2014, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.hypotheses.stumps import StumpOracle
+    >>> from kernsemble.masters.hinge import Hinge
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> result = column_generation(StumpOracle(X), Hinge(y, C=10.0, tol=1e-6), 10, tol=1e-4)
+    >>> result.keys[0].threshold, len(result.keys), result.relative_gap < 1e-4
+    (1.5, 4, True)
+    """
+    result = ColumnGeneration()
+    pricing = _price(oracle, master, per_output, epsilon, result)
+    for _ in range(rounds) if isinstance(rounds, int) else rounds:
+        if not pricing.missing:
+            result.message = "no hypothesis is missing"
+            break
+        oracle_seconds = pricing.seconds
+        _add(oracle, master, pricing.missing, result)
+        master_seconds = _solve(master, result)
+        pricing = _price(oracle, master, per_output, epsilon, result)
+        limit = np.inf if every_gap else tol * result.solution.objective
+        full_gap = _full_gap(oracle, master, pricing, result.solution, limit)
+        _record(result, pricing.score, full_gap, (oracle_seconds, master_seconds), keep_weights)
+        if callback is not None and callback(result):
+            result.message = "stopped by the callback"
+            break
+        if full_gap <= tol * result.solution.objective:
+            result.message = "gap of the whole problem reached"
+            break
+    else:
+        result.message = "number of rounds reached"
+    return _certify(oracle, master, pricing, result)
+
+
+class _Pricing(NamedTuple):
+    """Missing columns with their outputs; the largest score; half its square summed over outputs."""
+
+    missing: list[tuple[Candidate, int]]
+    score: float
+    half_squares: float
+    seconds: float
+
+
+def _price(oracle, master, per_output, epsilon, result) -> _Pricing:
+    """Ask the oracle for the best hypotheses, and keep those that the master is missing."""
+    start = perf_counter()
+    found = [(candidate, k) for k, candidate in enumerate(oracle.best(master.pricing_weights()))]
+    scores = np.array([abs(candidate.score) for candidate, _ in found])
+    if not per_output and found:
+        found = [found[int(np.argmax(scores))]]
+    chosen = set(zip(result.keys, result.outputs, strict=True)) if per_output else set(result.keys)
+    missing = [
+        (candidate, k)
+        for candidate, k in found
+        if abs(candidate.score) > master.threshold() + epsilon
+        and ((candidate.key, k) if per_output else candidate.key) not in chosen
+    ]
+    seconds = perf_counter() - start
+    return _Pricing(missing, float(scores.max(initial=0.0)), 0.5 * float(scores @ scores), seconds)
+
+
+def _add(oracle, master, missing, result) -> None:
+    """Add the columns to the master; under an l2 norm exclude them from later searches."""
+    for candidate, k in missing:
+        if master.pricing_weights().ndim == 1:
+            master.add(candidate.column)
+        else:
+            master.add(candidate.column, k)
+        result.keys.append(candidate.key)
+        result.outputs.append(k)
+        if master.threshold() == 0.0:
+            oracle.exclude(candidate.key)
+
+
+def _solve(master, result) -> float:
+    """Solve the master; return the seconds it took."""
+    start = perf_counter()
+    result.solution = master.solve()
+    return perf_counter() - start
+
+
+def _full_gap(oracle, master, pricing, solution, limit) -> float:
+    """Gap of the problem over all hypotheses; nan if it is above ``limit`` anyway and costs a sum."""
+    if hasattr(master, "full_gap"):
+        return float(master.full_gap(pricing.score))
+    if solution.gap + pricing.half_squares > limit:
+        return np.nan
+    V = master.pricing_weights()
+    return solution.gap + 0.5 * sum(oracle.sum_of_squares(v) for v in V.reshape(len(V), -1).T)
+
+
+def _record(result, score, full_gap, seconds, keep_weights) -> None:
+    """Write down what the round did."""
+    solution = result.solution
+    entry = Round(len(result.keys), solution.objective, solution.gap, full_gap, score, *seconds)
+    result.rounds.append(entry)
+    if keep_weights:
+        result.weights.append((solution.w, solution.b))
+
+
+def _certify(oracle, master, pricing, result) -> ColumnGeneration:
+    """Fill in the last round's gap of the whole problem."""
+    if result.rounds and np.isnan(result.rounds[-1].full_gap):
+        full_gap = _full_gap(oracle, master, pricing, result.solution, np.inf)
+        result.rounds[-1] = result.rounds[-1]._replace(full_gap=full_gap)
+    return result

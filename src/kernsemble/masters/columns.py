@@ -16,6 +16,7 @@ from numba import njit
 
 _FAST = {"reassoc", "contract", "nsz", "arcp"}  # lets sums be vectorized; keeps nan and inf
 _CHUNK = 64
+INTERCEPTS = ("none", "free", "penalized")
 
 
 class SignedColumns:
@@ -83,6 +84,15 @@ class SignedColumns:
     def select(self, indices: np.ndarray, dtype: type = np.float64) -> np.ndarray:
         """Rows of A at the given indices, as floats."""
         return self.rows[indices, : self.n_columns].astype(dtype)
+
+
+def balance(u: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Scale down the heavier class until y'u = 0."""
+    positive, negative = float(u[y > 0].sum()), float(u[y < 0].sum())
+    if positive == negative:
+        return u
+    keep = min(positive, negative) / max(positive, negative)
+    return np.where((y > 0) == (positive > negative), keep * u, u)
 
 
 @njit(cache=True, fastmath=_FAST)

@@ -29,13 +29,12 @@ import numpy as np
 from numba import njit
 
 from kernsemble.masters.base import Solution
-from kernsemble.masters.columns import SignedColumns, descend
+from kernsemble.masters.columns import INTERCEPTS, SignedColumns, balance, descend
 from kernsemble.masters.hinge_newton import ProximalNewton
 
 _EPOCHS = 10  # epochs of coordinate ascent between two looks at the gap
 # Curvature of the proximal term that stands in for a free intercept, in either phase; exact in binary.
 _DESCENT_METRIC, _NEWTON_METRIC = 2.0**-3, 2.0**-10
-INTERCEPTS = ("none", "free", "penalized")
 
 
 class Hinge:
@@ -203,7 +202,7 @@ class Hinge:
     def _offer_dual(self, u: np.ndarray, combined: np.ndarray) -> None:
         """Take u as dual incumbent if its objective, after repair, is better; combined is A'u."""
         if self.intercept == "free":
-            u = _balance(u, self.y)
+            u = balance(u, self.y)
             combined = self.columns.combine(u)
             combined[0] = 0.0
         dual = float(u.sum()) - 0.5 * float(combined @ combined)
@@ -295,12 +294,3 @@ def _search(margins, along, upper, linear, square):
         else:
             low = t
     return low
-
-
-def _balance(u: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Scale down the heavier class until y'u = 0."""
-    positive, negative = float(u[y > 0].sum()), float(u[y < 0].sum())
-    if positive == negative:
-        return u
-    keep = min(positive, negative) / max(positive, negative)
-    return np.where((y > 0) == (positive > negative), keep * u, u)

@@ -227,7 +227,13 @@ def _solve(master, result) -> float:
 def _full_gap(oracle, master, pricing, solution, limit) -> float:
     """Gap of the problem over all hypotheses; nan if it is above ``limit`` anyway and costs a sum."""
     if hasattr(master, "full_gap"):
-        return float(master.full_gap(pricing.score))
+        gap = float(master.full_gap(pricing.score))
+        if not hasattr(oracle, "largest_score"):
+            return gap
+        # A search that stops at the first violation does not know the largest score.
+        return (
+            np.nan if gap > limit else float(master.full_gap(oracle.largest_score(master.pricing_weights())))
+        )
     if solution.gap + pricing.half_squares > limit:
         return np.nan
     V = master.pricing_weights()

@@ -23,6 +23,7 @@ bi2004 symbols: K = library, E = error points, tau = ``tau``, l = n_samples, P =
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,24 @@ from kernsemble.hypotheses.kernel_library import Kernel, as_kernel
 _AT_BOUND = 1e-6  # relative distance from the bound at which |V_i| counts as being there
 
 Key = tuple[int, int]  # kernel, training sample at the center
+
+
+class Search(NamedTuple):
+    """What one search did.
+
+    Attributes
+    ----------
+    n_scanned : int
+        Columns priced, a composite kernel's counted once for each of its parts.
+    n_errors : int
+        Size of E.
+    full : bool
+        Whether all of N was looked at: no column centered at an error point violated the dual.
+    """
+
+    n_scanned: int
+    n_errors: int
+    full: bool
 
 
 class KernelExpansion:
@@ -118,10 +137,8 @@ class KernelColumns:
 
     Attributes
     ----------
-    n_scanned : int
-        Columns priced in the last search, a composite kernel's counted once for each of its parts.
-    n_error_points : int
-        Size of E in the last search.
+    searches : list of Search
+        What each search did, the one for the first column first.
 
     Examples
     --------
@@ -161,7 +178,8 @@ class KernelColumns:
         self._stores = [
             _ColumnStore(kernel, self.X, cache_bytes // len(self.kernels)) for kernel in self.kernels
         ]
-        self.n_scanned, self.n_error_points = 0, 0
+        self.searches: list[Search] = []
+        self._n_scanned = 0
 
     def __len__(self) -> int:
         """Return the number of columns, in the model or not."""
@@ -170,10 +188,13 @@ class KernelColumns:
     def best(self, V: np.ndarray) -> list[Candidate]:
         """Return the column that the search finds, or an empty list where nothing violates the dual."""
         V = np.ascontiguousarray(V, dtype=np.float64).ravel()
-        self.n_scanned = 0
+        self._n_scanned = 0
         errors = (np.abs(V) >= (1.0 - _AT_BOUND) * self.bound) & (self.bound > 0.0)
-        self.n_error_points = int(errors.sum())
-        key = self._stratified(V, errors) if self.stratified else self._scan(V, range(len(self.kernels)))
+        if self.stratified:
+            key, full = self._stratified(V, errors)
+        else:
+            key, full = self._scan(V, range(len(self.kernels))), True
+        self.searches.append(Search(self._n_scanned, int(errors.sum()), full))
         if key is None:
             return []
         column = self._stores[key[0]].column(key[1])
@@ -203,15 +224,14 @@ class KernelColumns:
         for p, free in enumerate(self._free):
             yield np.maximum(self._rank(self._stores[p].scores(v, np.flatnonzero(free))), 0.0)
 
-    def _stratified(self, V: np.ndarray, errors: np.ndarray) -> Key | None:
-        """Steps 5 to 8 of Algorithm 5.1."""
-        scopes = [errors, np.ones_like(errors)] if self.full_scan else [errors]
-        for scope in scopes:
+    def _stratified(self, V: np.ndarray, errors: np.ndarray) -> tuple[Key | None, bool]:
+        """Steps 5 to 8 of Algorithm 5.1: the key found, and whether it took more than the error points."""
+        for full in (False, True) if self.full_scan else (False,):
             for p in range(len(self.kernels)):
-                key = self._scan(V, [p], scope)
+                key = self._scan(V, [p], None if full else errors)
                 if key is not None:
-                    return key
-        return None
+                    return key, full
+        return None, self.full_scan
 
     def _scan(self, V: np.ndarray, kernels: Sequence[int], scope: np.ndarray | None = None) -> Key | None:
         """Return the first best column of N within scope over some kernels, if it violates the dual."""
@@ -219,7 +239,7 @@ class KernelColumns:
         for p in kernels:
             free = self._free[p] if scope is None else self._free[p] & scope
             columns = np.flatnonzero(free)
-            self.n_scanned += len(columns) * len(self.kernels[p].parts)
+            self._n_scanned += len(columns) * len(self.kernels[p].parts)
             if not len(columns):
                 continue
             ranks = self._rank(self._stores[p].scores(V, columns))

@@ -13,7 +13,8 @@ A penalized intercept is a column of ones among the others, never bounded below.
 
 Stop: primal minus dual objective, both feasible, at most ``tol`` times the objective.
 
-Method: `multipliers`, warm-started. With w free, linearly dependent columns are compressed (`column_span`).
+Method: `multipliers`, warm-started; `interior_point` where that has not converged in time. With w free,
+linearly dependent columns are compressed (`column_span`).
 
 bi2004 symbols: alpha = w, K_ij = H_ij, C = cost, u_i y_i = V_i.
 """
@@ -25,10 +26,12 @@ import numpy as np
 from kernsemble.masters.base import Solution
 from kernsemble.masters.box_loss import BoxLoss
 from kernsemble.masters.column_span import ColumnBuffer, ColumnSpan
+from kernsemble.masters.interior_point import InteriorPoint
 from kernsemble.masters.multipliers import Multipliers, Penalty
 
 INTERCEPTS = ("none", "free", "penalized")
-_FLOOR = 1e-7  # share of the loss at 0 below which the objective counts as zero
+_FLOOR = 1e-7  # share of a reference value below which the objective counts as zero
+_PATIENCE, _INTERIOR_STEPS = 150, 60  # steps of multipliers before the interior point takes over; its steps
 
 
 class ColumnQP:
@@ -46,7 +49,7 @@ class ColumnQP:
         Further columns without penalty; their coefficients are ``unpenalized_coef_`` after ``solve``.
     unpenalized_cost : ndarray of shape (n_unpenalized,), optional
         Their linear costs q.
-    tol : float, default=1e-9
+    tol : float, default=1e-8
         Relative duality gap to reach.
     max_iter : int, default=2000
         Most Newton steps in one ``solve``.
@@ -70,7 +73,7 @@ class ColumnQP:
         positive: bool = False,
         unpenalized: np.ndarray | None = None,
         unpenalized_cost: np.ndarray | None = None,
-        tol: float = 1e-9,
+        tol: float = 1e-8,
         max_iter: int = 2000,
     ) -> None:
         if intercept not in INTERCEPTS:
@@ -116,18 +119,38 @@ class ColumnQP:
 
     def solve(self) -> Solution:
         """Re-optimize over all columns added so far, warm-started."""
-        penalty = self._penalty()
-        method = Multipliers(
-            self._columns.matrix, self.loss, penalty, self._x, self._V, self._residual_scale()
-        )
-        floor = _FLOOR * self.loss.value(np.zeros(len(self._V)))
-        n_iter = 0
-        while method.gap > self.tol * max(abs(method.objective), floor) and n_iter < self.max_iter:
+        A, scale, penalty = self._columns.matrix, self._residual_scale(), self._penalty()
+        floor = _FLOOR * self._reference_value()
+        found = _Incumbents(self._x, self._V)
+        for phase in (_PATIENCE, self.max_iter):
+            method = Multipliers(A, self.loss, penalty, found.x, found.V, scale)
+            self._run(method, phase, found, floor)
+            if self._is_close(found, floor) or found.n_iter >= self.max_iter:
+                break
+            self._run(InteriorPoint(A, self.loss, penalty, scale), _INTERIOR_STEPS, found, floor)
+        self._x, self._V = found.x, found.V
+        if self.positive:
+            self._drop_specks(A, penalty, found)
+        return self._conclude(found, self._is_close(found, floor))
+
+    def _run(
+        self, method: Multipliers | InteriorPoint, n_steps: int, found: _Incumbents, floor: float
+    ) -> None:
+        """Step until the incumbents are close enough or steps run out."""
+        found.offer(method)
+        for _ in range(min(n_steps, self.max_iter - found.n_iter)):
+            if self._is_close(found, floor):
+                return
             method.step()
-            n_iter += 1
-        self._x, self._V = self._without_specks(method), method.best_V
-        converged = bool(method.gap <= self.tol * max(abs(method.objective), floor))
-        return self._conclude(method, n_iter, converged)
+            found.n_iter += 1
+            found.offer(method)
+
+    def _is_close(self, found: _Incumbents, floor: float) -> bool:
+        return bool(found.gap <= self.tol * max(abs(found.objective), floor))
+
+    def _reference_value(self) -> float:
+        """A value that the objective is measured by where it is close to 0: the loss at 0."""
+        return self.loss.value(np.zeros(len(self._V)))
 
     def _penalty(self) -> Penalty:
         m, g = self._columns.matrix.shape[1], len(self._cost)
@@ -140,20 +163,14 @@ class ColumnQP:
         """Typical size of a residual: 1 for the hinge's targets."""
         return 1.0
 
-    def _without_specks(self, method: Multipliers) -> np.ndarray:
+    def _drop_specks(self, A: np.ndarray, penalty: Penalty, found: _Incumbents) -> None:
         """Set bounded weights to exactly zero where the dual says so and the objective agrees."""
-        x, positive = method.best_x, method.penalty.positive
-        specks = positive & (x != 0.0) & (method.A.T @ method.best_V <= 0.0)
-        if not specks.any():
-            return x
-        cleaned = np.where(specks, 0.0, x)
-        objective = method.primal_objective(cleaned, method.A @ cleaned)
-        if objective <= method.objective + 0.1 * self.tol * abs(method.objective):
-            method.objective = objective
-            return cleaned
-        return x
+        x = np.where(penalty.positive & (A.T @ found.V <= 0.0), 0.0, found.x)
+        objective = penalty.value(x) + self.loss.value(A @ x)
+        if objective <= found.objective + 0.1 * self.tol * abs(found.objective):
+            self._x, found.objective = x, objective
 
-    def _conclude(self, method: Multipliers, n_iter: int, converged: bool) -> Solution:
+    def _conclude(self, found: _Incumbents, converged: bool) -> Solution:
         g = len(self._cost)
         self.unpenalized_coef_ = self._x[:g].copy()
         w = self._columns.weights(self._x[g:])
@@ -166,9 +183,9 @@ class ColumnQP:
             w=w,
             b=b,
             u=self._dual_weights(self._V),
-            objective=method.objective,
-            gap=method.gap,
-            n_iter=n_iter,
+            objective=found.objective,
+            gap=found.gap,
+            n_iter=found.n_iter,
             converged=converged,
             message="relative gap reached" if converged else "Increase max_iter or tol.",
         )
@@ -211,7 +228,7 @@ class HingeQP(ColumnQP):
         sample_weight: np.ndarray | None = None,
         intercept: str = "none",
         positive: bool = False,
-        tol: float = 1e-9,
+        tol: float = 1e-8,
         max_iter: int = 2000,
     ) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
@@ -227,6 +244,23 @@ class HingeQP(ColumnQP):
     def _dual_weights(self, V: np.ndarray) -> np.ndarray:
         """``u_i = V_i y_i``, in [0, c_i]."""
         return V * self.y
+
+
+class _Incumbents:
+    """The best primal and the best dual point seen by any method."""
+
+    def __init__(self, x: np.ndarray, V: np.ndarray) -> None:
+        self.x, self.V, self.objective, self.dual_objective, self.n_iter = x, V, np.inf, -np.inf, 0
+
+    @property
+    def gap(self) -> float:
+        return self.objective - self.dual_objective
+
+    def offer(self, method: Multipliers | InteriorPoint) -> None:
+        if method.objective < self.objective:
+            self.x, self.objective = method.feasible_x, method.objective
+        if method.dual_objective > self.dual_objective:
+            self.V, self.dual_objective = method.V, method.dual_objective
 
 
 class _PlainColumns:

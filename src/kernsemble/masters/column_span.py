@@ -5,7 +5,7 @@ n x r) a quadratic master needs only a matrix Z with ``Z Z' = H H'``: the proble
 1/2 |z|^2) has the same scores, dual and objective, and ``w = R' T^-T z`` where ``Z = B T``. A column h
 outside the span is appended to Z. A column inside it, ``h = Z a``, is absorbed by a rank-one update::
 
-    Z Z' + h h' = Z (I + a a') Z' = Z~ Z~',   Z~ = Z (I + c a a') = Z + c h a',   c |a|^2 = sqrt(1 + |a|^2) - 1
+    Z Z' + h h' = Z (I + a a') Z' = Z~ Z~',  Z~ = Z (I + c a a') = Z + c h a',  c |a|^2 = sqrt(1 + |a|^2) - 1
 
 and ``z~ = (I + c a a')^-1 z`` keeps the scores. Cost per round O(n r) whatever the number of columns.
 """

@@ -54,7 +54,7 @@ class EpsilonInsensitive(ColumnQP):
         sample_weight: np.ndarray | None = None,
         intercept: str = "none",
         positive: bool = False,
-        tol: float = 1e-9,
+        tol: float = 1e-8,
         max_iter: int = 2000,
     ) -> None:
         y = np.ascontiguousarray(y, dtype=np.float64)

@@ -98,6 +98,11 @@ class EpsilonInsensitiveLP:
         """Signed weights V; before the first ``solve`` those of the model without columns."""
         return (self.solution or self.solve()).u
 
+    def full_gap(self, score: float) -> float:
+        """Gap of the problem over all hypotheses, the largest of their scores given: V is divided by it."""
+        gain = self.solution.objective - self.solution.gap
+        return self.solution.objective - gain / max(1.0, score)
+
     def solve(self) -> Solution:
         """Re-optimize over all columns added so far, from the last basis."""
         model = self._model

@@ -15,9 +15,9 @@ inside its box, factored on its smaller side, and each step ends in an exact lin
 small the centers move to the multipliers found, and delta halves if that was easy. At a fixed point V solves
 the dual at any delta: nothing is smoothed away.
 
-Every iterate gives a feasible primal point and a dual point; the best of each are kept, and their
-difference is the gap. Where (A'V)_j = q_j is missed by r_j, ``|r_j| (|x_j| + scale)`` is added to the gap:
-the dual value is then a lower bound as long as the optimal x_j is not farther from 0 than that.
+Every iterate gives a feasible primal point and a dual point; the caller keeps the best of each, and their
+difference is the gap. Where (A'V)_j = q_j is missed by r_j, ``|r_j| (|x_j| + 100 scale)`` is added to it: the
+dual value is then a lower bound as long as the optimal x_j is not farther from 0 than that.
 Rank-deficient columns are no difficulty: D is positive definite.
 """
 
@@ -33,6 +33,8 @@ from kernsemble.masters.box_loss import BoxLoss
 _BAND = 0.1  # residuals within this share of the targets' scale of a kink count as free at first
 _INNER_TOL = 1e-2  # gradient, relative to its two parts, at which the centers move
 _SHORT, _LONG = 6, 12  # inner steps below which delta halves, and above which it quadruples
+_LEAST_DELTA = 1e-6  # share of the first delta below which rounding in the scores would show in the weights
+_FAR = 100.0  # how far from 0, in units of ``scale``, an unpenalized coefficient may be for the gap to hold
 _UNPENALIZED = 1e-4  # curvature that stands in for a missing penalty, times 1 / delta at the start
 
 
@@ -44,9 +46,21 @@ class Penalty:
     positive: np.ndarray
     cost: np.ndarray
 
+    def value(self, x: np.ndarray) -> float:
+        """Penalty of a feasible x."""
+        return 0.5 * float((self.squared * x) @ x) + float(self.cost @ x)
+
+    def dual_objective(self, gain: float, combined: np.ndarray, x: np.ndarray, scale: float) -> float:
+        """Dual objective for a loss' gain and A'V = combined, less what missed equations may be worth."""
+        w = np.where(self.positive, np.maximum(combined, 0.0), combined)
+        missed = np.where(self.squared, 0.0, np.abs(combined - self.cost))
+        return gain - 0.5 * float((self.squared * w) @ w) - float(missed @ (np.abs(x) + _FAR * scale))
+
 
 class Multipliers:
     """One solve: Newton steps from a primal point x and dual weights V.
+
+    After each ``step`` the attributes feasible_x, V, objective and dual_objective agree.
 
     Parameters
     ----------
@@ -70,22 +84,18 @@ class Multipliers:
         self.A, self.loss, self.penalty, self.scale = A, loss, penalty, scale
         self.x, self.f, self.center_V, self.inner = x.copy(), A @ x, V, 0
         self.delta = _BAND * scale / max(loss.spread(), np.finfo(float).tiny)
+        self._least_delta = _LEAST_DELTA * self.delta
         self.metric = np.where(penalty.squared, 1.0, _UNPENALIZED / self.delta)
         self.center = np.where(penalty.squared, 0.0, self.x)
         self._bounded = bool(penalty.positive.any())
         if self._bounded:
             n, m = A.shape
             norms = np.einsum("ij,ij->j", A, A)
+            norms = np.maximum(norms, 1e-12 * norms.max(initial=0.0)) + np.finfo(float).tiny
             # Curvature of a bound like that of the losses along its column.
-            self._ratio = n / (min(n, m) * np.maximum(norms, np.finfo(float).tiny))
+            self._ratio = n / (min(n, m) * norms)
             self.slack = np.where(penalty.positive, np.maximum(-(A.T @ V), 0.0), 0.0)
-        self.best_x, self.objective, self.best_V, self.dual_objective = self.x, np.inf, V, -np.inf
         self._evaluate()
-
-    @property
-    def gap(self) -> float:
-        """Best primal minus best dual objective."""
-        return self.objective - self.dual_objective
 
     def step(self) -> None:
         """Take one Newton step with exact line search, then offer both points."""
@@ -107,33 +117,22 @@ class Multipliers:
         if self._bounded:
             self.bound = self._bound_multipliers(self.x)
             self.gradient -= self.bound
-        self._offer_primal(self.x, self.f)
-        self._offer_dual()
+        self._value()
 
     def _bound_multipliers(self, x: np.ndarray) -> np.ndarray:
         shifted = self.slack - x / (self._ratio * self.delta)
         return np.where(self.penalty.positive, np.maximum(shifted, 0.0), 0.0)
 
-    def _offer_primal(self, x: np.ndarray, f: np.ndarray) -> None:
+    def _value(self) -> None:
+        """Objectives at the feasible point next to x, and at V."""
+        x, f = self.x, self.f
         if self._bounded and np.any(below := self.penalty.positive & (x < 0.0)):
             x = np.where(below, 0.0, x)
             f = self.A @ x
-        objective = self.primal_objective(x, f)
-        if objective < self.objective:
-            self.best_x, self.objective = x, objective
-
-    def primal_objective(self, x: np.ndarray, f: np.ndarray) -> float:
-        """Objective at a feasible x with scores f = A x."""
-        return 0.5 * float((self.penalty.squared * x) @ x) + float(self.penalty.cost @ x) + self.loss.value(f)
-
-    def _offer_dual(self) -> None:
-        squared, positive = self.penalty.squared, self.penalty.positive
-        w = np.where(positive, np.maximum(self.combined, 0.0), self.combined)
-        missed = np.where(squared, 0.0, np.abs(self.combined - self.penalty.cost))
-        missed_value = float(missed @ (np.abs(self.x) + self.scale))
-        objective = self.loss.gain(self.V) - 0.5 * float((squared * w) @ w) - missed_value
-        if objective > self.dual_objective:
-            self.best_V, self.dual_objective = self.V, objective
+        self.feasible_x = x
+        self.objective = self.penalty.value(x) + self.loss.value(f)
+        gain = self.loss.gain(self.V)
+        self.dual_objective = self.penalty.dual_objective(gain, self.combined, x, self.scale)
 
     def _inner_is_solved(self) -> bool:
         scale = np.linalg.norm(self.metric * self.x) + np.linalg.norm(self.combined)
@@ -146,7 +145,7 @@ class Multipliers:
         if self._bounded:
             self.slack = self.bound
         if self.inner < _SHORT:
-            self.delta *= 0.5
+            self.delta = max(0.5 * self.delta, self._least_delta)
         elif self.inner > _LONG:
             self.delta *= 4.0
         self.inner = 0
@@ -165,11 +164,11 @@ class Multipliers:
             matrix = rows.T @ rows
             matrix *= 1.0 / self.delta
             matrix[np.diag_indices(len(D))] += D
-            return _solve(matrix, -self.gradient)
+            return solve_positive_definite(matrix, -self.gradient)
         scaled = rows / np.sqrt(D)
         matrix = scaled @ scaled.T
         matrix[np.diag_indices(len(rows))] += self.delta
-        return step - (rows.T @ _solve(matrix, rows @ step)) / D
+        return step - (rows.T @ solve_positive_definite(matrix, rows @ step)) / D
 
     def _line_search(self, direction: np.ndarray, along: np.ndarray) -> float:
         """Minimize the piecewise quadratic along the direction: its slope increases, so bisect it."""
@@ -193,8 +192,8 @@ class Multipliers:
         )
 
 
-def _solve(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-    """Solve a positive definite system, with a jitter where rounding made it indefinite."""
+def solve_positive_definite(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """Solve a positive definite system, with a jitter (added to matrix) where rounding made it indefinite."""
     jitter = 1e-15 * float(np.max(np.diagonal(matrix)))
     for _ in range(8):
         factor, failed = lapack.dpotrf(matrix, lower=1, clean=0)

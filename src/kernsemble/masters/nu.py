@@ -50,7 +50,7 @@ class NuNovelty(ColumnQP):
         nu: float = 0.5,
         *,
         positive: bool = False,
-        tol: float = 1e-9,
+        tol: float = 1e-8,
         max_iter: int = 2000,
     ) -> None:
         _check_nu(nu)
@@ -63,7 +63,7 @@ class NuNovelty(ColumnQP):
             tol=tol,
             max_iter=max_iter,
         )
-        self._V = ones / n_samples
+        self._V = self._uniform = ones / n_samples
 
     @property
     def margin_(self) -> float:
@@ -71,7 +71,10 @@ class NuNovelty(ColumnQP):
         return float(self.unpenalized_coef_[0])
 
     def _residual_scale(self) -> float:
-        return score_scale(self._columns.matrix[:, 1:], self._V)
+        return score_scale(self._columns.matrix[:, 1:], self._uniform)
+
+    def _reference_value(self) -> float:
+        return square_value(self._columns.matrix[:, 1:], self._uniform)
 
 
 class NuHinge(ColumnQP):
@@ -101,7 +104,7 @@ class NuHinge(ColumnQP):
         nu: float = 0.5,
         *,
         positive: bool = False,
-        tol: float = 1e-9,
+        tol: float = 1e-8,
         max_iter: int = 2000,
     ) -> None:
         _check_nu(nu)
@@ -122,7 +125,7 @@ class NuHinge(ColumnQP):
             max_iter=max_iter,
         )
         counts = np.where(self.y > 0, np.sum(self.y > 0), np.sum(self.y < 0))
-        self._V = 0.5 * nu * self.y / counts
+        self._V = self._uniform = 0.5 * nu * self.y / counts
 
     @property
     def margin_(self) -> float:
@@ -130,7 +133,10 @@ class NuHinge(ColumnQP):
         return float(self.unpenalized_coef_[1])
 
     def _residual_scale(self) -> float:
-        return score_scale(self._columns.matrix[:, 2:], self._V)
+        return score_scale(self._columns.matrix[:, 2:], self._uniform)
+
+    def _reference_value(self) -> float:
+        return square_value(self._columns.matrix[:, 2:], self._uniform)
 
     def _dual_weights(self, V: np.ndarray) -> np.ndarray:
         """``u_i = V_i y_i``, in [0, 1/n]."""
@@ -167,7 +173,7 @@ class NuTube(ColumnQP):
         nu: float = 0.5,
         *,
         positive: bool = False,
-        tol: float = 1e-9,
+        tol: float = 1e-8,
         max_iter: int = 2000,
     ) -> None:
         _check_nu(nu)
@@ -211,6 +217,11 @@ class NuTube(ColumnQP):
 def score_scale(H: np.ndarray, V: np.ndarray) -> float:
     """Typical size of the scores that dual weights V make of columns H; 1 where they vanish."""
     return float(np.mean(np.abs(H @ (H.T @ V)))) or 1.0
+
+
+def square_value(H: np.ndarray, V: np.ndarray) -> float:
+    """Half the square of ``|H|'|V|``: what the objective would be if no scores canceled."""
+    return 0.5 * float(np.square(np.abs(H).T @ np.abs(V)).sum())
 
 
 def _check_nu(nu: float) -> None:

@@ -56,6 +56,7 @@ def color_half(between: np.ndarray, random: np.random.Generator) -> np.ndarray:
 def color_by_cut(between: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Color the classes so that the most weight lies between unlike classes."""
     between = between + between.T
+    np.fill_diagonal(between, 0.0)
     n_classes = len(between)
     if n_classes <= _ENUMERATE_UP_TO:
         colorings = all_colorings(n_classes)

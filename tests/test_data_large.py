@@ -18,7 +18,13 @@ from kernsemble.data.features.hog import gtsrb_hog
 from kernsemble.data.features.store import load_features
 from kernsemble.data.features.words import learn_codebook, spatial_pyramid
 from kernsemble.data.fetch import SCENE15_FOLDERS, fetch
-from kernsemble.data.images import EncodedImages, read_image_archive, read_image_folders, read_voc2007
+from kernsemble.data.images import (
+    EncodedImages,
+    read_image_archive,
+    read_image_folders,
+    read_labelme12,
+    read_voc2007,
+)
 from kernsemble.data.large import cache_folder, load_large
 from kernsemble.data.npz import array_digest, read_npz, write_npz
 from kernsemble.data.sources import Source, dataset_names, get_source, read_sources
@@ -301,6 +307,26 @@ class TestImages:
         assert abs(int(images[1][0, 0]) - 120) <= 2
         with pytest.raises(FileNotFoundError, match="VOC 2007"):
             read_voc2007(tmp_path / "JPEGImages")
+
+    def test_labelme_keeps_images_of_one_class(self, tmp_path):
+        (tmp_path / "train" / "0000").mkdir(parents=True)
+        rows = {
+            "000000": {1: "1.00"},
+            "000001": {1: "1.00", 3: "-0.40"},
+            "000002": {},
+            "000003": {11: "1.00"},
+        }
+        lines = []
+        for k, (name, present) in enumerate(rows.items()):
+            pixels = np.full((3, 3), 60 * k, dtype=np.uint8)
+            (tmp_path / "train" / "0000" / f"{name}.jpg").write_bytes(encode(pixels, "JPEG"))
+            lines.append(" ".join([name, *(present.get(j, "-1.00") for j in range(12))]))
+        (tmp_path / "annotation-train.txt").write_text("\n".join(lines))
+        images, labels = read_labelme12(tmp_path)
+        assert labels == ["car", "head"]
+        assert abs(int(images[1][0, 0]) - 180) <= 2
+        with pytest.raises(FileNotFoundError, match=r"annotation-test\.txt"):
+            read_labelme12(tmp_path, "test")
 
 
 class TestFeatureSets:

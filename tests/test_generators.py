@@ -200,6 +200,11 @@ def test_flipped_labels(rng):
         flip_labels(np.array([0, 1, 2]), 0.1)
 
 
+def test_threenorm_needs_two_dimensions():
+    with pytest.raises(ValueError, match="n_features >= 2"):
+        bayes_error("threenorm", 1)
+
+
 def test_unknown_names():
     for function in (bayes_error, lambda name: bayes_decision(name, np.zeros((1, 2)))):
         with pytest.raises(ValueError, match="name must be one of"):

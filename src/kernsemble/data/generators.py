@@ -216,6 +216,8 @@ def bayes_error(name: str, n_features: int = 20) -> float:
     if name == "ringnorm":
         return _ringnorm_error(n_features)
     if name == "threenorm":
+        if n_features < 2:
+            raise ValueError(f"threenorm needs n_features >= 2 to tell its classes apart, got {n_features}.")
         means = np.array([_ones_mean(n_features), -_ones_mean(n_features), _alternating_mean(n_features)])
         return _plane_error("threenorm", means)
     if name == "waveform":

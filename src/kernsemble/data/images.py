@@ -130,3 +130,46 @@ def read_voc2007(folder: Path) -> tuple[EncodedImages, list[str]]:
     if not paths:
         raise FileNotFoundError(f"{folder}: expected Annotations/*.xml of VOC 2007, found none.")
     return EncodedImages(paths), labels
+
+
+# In the order of the annotation's columns.
+LABELME_CLASSES = (
+    "person",
+    "car",
+    "building",
+    "window",
+    "tree",
+    "sign",
+    "door",
+    "bookshelf",
+    "chair",
+    "table",
+    "keyboard",
+    "head",
+)
+
+
+def read_labelme12(folder: Path, part: str = "train") -> tuple[EncodedImages, list[str]]:
+    """Return the images of LabelMe-12-50k in which one class is present and no other, and that class.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds ``annotation-train.txt``, ``annotation-test.txt`` and the images: a line gives an image's name
+        without its ending and twelve values, -1 where a class is absent.
+    part : {"train", "test"}
+        Official part.
+    """
+    annotation = folder / f"annotation-{part}.txt"
+    if not annotation.is_file():
+        raise FileNotFoundError(f"{annotation}: expected the annotation of LabelMe-12-50k, found no file.")
+    places = {path.stem: path for path in (folder / part).rglob("*.jpg")}
+    paths: list[Path] = []
+    labels: list[str] = []
+    for line in annotation.read_text(encoding="ascii").splitlines():
+        name, *values = line.split()
+        present = [k for k, value in enumerate(values) if float(value) > -1.0]
+        if len(present) == 1:
+            paths.append(places[Path(name).name])
+            labels.append(LABELME_CLASSES[present[0]])
+    return EncodedImages(paths), labels

@@ -1,0 +1,221 @@
+"""What the CG-Boost estimators share: one run of column generation over a library of kernels, and its record.
+
+``_run`` takes checked data, a master and the bound of its dual weights, and sets every fitted attribute that
+does not depend on the task. The rules of section 5.2 of bi2004 are settings of the run:
+
+- TR1  the oracle never looks beyond columns centered at error points; it ends when none violates the dual;
+- TR2  it ends when no column at all violates the dual, or the certified gap is small;
+- TR3  it ends when the loss on validation data has not improved for ``patience`` rounds; the best is kept;
+- TR4  it ends after ``n_rounds`` (the others do too).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from kernsemble.column_generation import ColumnGeneration, column_generation
+from kernsemble.estimators._base import check_rounds, progress
+from kernsemble.hypotheses.base import generator
+from kernsemble.hypotheses.kernel_columns import KernelColumns
+from kernsemble.hypotheses.kernel_library import Kernel
+from kernsemble.masters.base import Master
+
+Library = Sequence[Kernel | str | Callable]
+RULES = ("TR1", "TR2", "TR3", "TR4")
+_CHOICES = {
+    "norm": ("l1", "l2"),
+    "intercept": ("none", "free", "penalized"),
+    "termination": RULES,
+}
+
+
+class Validation(NamedTuple):
+    """Data that the rounds are watched on, and the loss of scores there."""
+
+    X: np.ndarray
+    loss: Callable[[np.ndarray], float]
+
+
+class CGBoostBase(BaseEstimator):
+    """Base of the CG-Boost estimators; the module says what ``_run`` does."""
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense, by name."""
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name, choices[0])
+            if value not in choices:
+                raise ValueError(f"{name}={value!r}: use one of {choices}.")
+        for name, bounds in {
+            "C": {"min_val": 0, "include_boundaries": "neither"},
+            "epsilon": {"min_val": 0},
+            "tol": {"min_val": 0},
+            "tau": {"min_val": 0},
+            "validation_fraction": {"min_val": 0, "max_val": 1, "include_boundaries": "neither"},
+        }.items():
+            if hasattr(self, name):
+                check_scalar(getattr(self, name), name, Real, **bounds)
+        if hasattr(self, "patience"):
+            check_scalar(self.patience, "patience", Integral, min_val=1)
+        check_rounds(self.n_rounds)
+        if isinstance(self.kernels, str) or not len(self.kernels):
+            raise ValueError(f"kernels={self.kernels!r}: give a list of at least one kernel.")
+        if getattr(self, "nu", None) is not None and (self.norm, self.intercept) != ("l2", "free"):
+            raise ValueError("The nu forms need norm='l2' and intercept='free'.")
+
+    def _check_validation(self, X_val: Any, y_val: Any) -> np.ndarray:
+        """Return checked validation samples; they must come with targets."""
+        if y_val is None:
+            raise ValueError("X_val needs y_val.")
+        X_val = validate_data(self, X_val, dtype=np.float64, order="C", reset=False)
+        check_consistent_length(X_val, y_val)
+        return X_val
+
+    def _run(
+        self, X: np.ndarray, master: Master, bound: float | np.ndarray, validation: Validation | None = None
+    ) -> None:
+        """Generate columns from X until a rule stops; set the fitted attributes."""
+        rule = getattr(self, "termination", "TR4")
+        oracle = self._oracle(X, master, bound, rule)
+        watch = None if validation is None else _Watch(oracle, validation, rule == "TR3", self.patience)
+        start = master.solve()
+        found = column_generation(
+            oracle,
+            master,
+            progress(self.n_rounds, self.verbose, type(self).__name__),
+            tol=self.tol,
+            epsilon=self.tau,
+            callback=watch,
+        )
+        self._record(found, oracle, start, watch)
+        self._warn_unless_done(found, rule)
+
+    def _oracle(self, X: np.ndarray, master: Master, bound: float | np.ndarray, rule: str) -> KernelColumns:
+        centers = None
+        if self.max_centers is not None and self.max_centers < len(X):
+            centers = generator(self.random_state).choice(len(X), self.max_centers, replace=False)
+        return KernelColumns(
+            X,
+            self.kernels,
+            signed=self.positive,
+            stratified=self.stratified,
+            full_scan=rule != "TR1",
+            tau=master.threshold() + self.tau,
+            bound=bound,
+            centers=centers,
+        )
+
+    def _record(self, found: ColumnGeneration, oracle: KernelColumns, start, watch: _Watch | None) -> None:
+        """Set the fitted attributes."""
+        solution = found.solution or start
+        self.hypotheses_ = oracle.collect(found.keys)
+        self.kernels_ = oracle.kernels
+        self.coef_path_ = found.weights
+        self.n_rounds_ = len(found.rounds)
+        self.best_round_ = self.n_rounds_
+        if watch is not None:
+            self.validation_path_ = np.array(watch.losses)
+            if watch.stops and watch.losses:
+                self.best_round_ = int(np.argmin(watch.losses)) + 1
+        w, b = found.weights[self.best_round_ - 1] if found.weights else (solution.w, solution.b)
+        self.coef_ = np.append(w, np.zeros(len(found.keys) - len(w)))
+        self.intercept_ = b
+        self.objective_path_ = found.path("objective")
+        self.gap_path_ = found.path("full_gap")
+        self.dual_gap_ = float(self.gap_path_[-1]) if self.n_rounds_ else float(start.gap)
+        self.oracle_seconds_path_ = found.path("oracle_seconds")
+        self.master_seconds_path_ = found.path("master_seconds")
+        self.columns_scanned_path_ = np.array([search.n_scanned for search in oracle.searches])
+        self.termination_rounds_ = _rounds_of_rules(found, oracle)
+        self.n_columns_ = self.hypotheses_.counts(self.coef_)
+        self.n_kernel_evaluations_ = self.hypotheses_.n_evaluations(self.coef_)
+        self.message_ = found.message
+
+    def _warn_unless_done(self, found: ColumnGeneration, rule: str) -> None:
+        if found.solution is not None:
+            found.solution.warn_unless_converged(f"{type(self).__name__}'s master")
+        if rule in ("TR1", "TR2") and found.message == "number of rounds reached":
+            warnings.warn(
+                f"{type(self).__name__} stopped after n_rounds={self.n_rounds} rounds, before {rule} did, "
+                f"with a duality gap of {self.dual_gap_:.3g} (objective {found.solution.objective:.6g}). "
+                "Increase n_rounds, tol or tau.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return the ensemble's values at X."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return self.hypotheses_.decision(X, self.coef_, self.intercept_)
+
+    def columns_path(self) -> dict[str, np.ndarray]:
+        """Number of columns with a weight after each round, by kernel."""
+        counts = [
+            self.hypotheses_.counts(np.append(w, np.zeros(len(self.hypotheses_) - len(w))))
+            for w, _ in self.coef_path_
+        ]
+        return {name: np.array([count[name] for count in counts]) for name in self.n_columns_}
+
+
+class _Watch:
+    """Callback that follows the loss on validation data and stops once it has not improved for long."""
+
+    def __init__(self, oracle: KernelColumns, validation: Validation, stops: bool, patience: int) -> None:
+        self.oracle, self.validation, self.stops, self.patience = oracle, validation, stops, patience
+        self.losses: list[float] = []
+        self._H = np.empty((len(validation.X), 0), order="F")
+
+    def __call__(self, found: ColumnGeneration) -> bool:
+        """Record the round's loss; True asks the loop to stop."""
+        new = self.oracle.collect(found.keys[self._H.shape[1] :]).outputs(self.validation.X)
+        self._H = np.asfortranarray(np.hstack([self._H, new]))
+        solution = found.solution
+        self.losses.append(self.validation.loss(self._H @ solution.w + solution.b))
+        best = int(np.argmin(self.losses))
+        return self.stops and len(self.losses) - 1 - best >= self.patience
+
+
+def _rounds_of_rules(found: ColumnGeneration, oracle: KernelColumns) -> dict[str, int | None]:
+    """After how many rounds TR1 would have stopped, and TR2 did; None where they had not come yet."""
+    first_full = next((t for t, search in enumerate(oracle.searches) if search.full), None)
+    ended = found.message in ("no hypothesis is missing", "gap of the whole problem reached")
+    solved = len(found.rounds) if ended and oracle.full_scan else None
+    if not oracle.stratified:
+        first_full = None
+    elif not oracle.full_scan and found.message == "no hypothesis is missing":
+        first_full = len(found.rounds)
+    return {"TR1": first_full, "TR2": solved}
+
+
+def split_validation(
+    n_samples: int, fraction: float, random_state: Any, labels: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of samples to train on and to watch, by class where labels are given; both keep every class."""
+    rng = generator(random_state)
+    groups: Sequence[np.ndarray] = (
+        [np.arange(n_samples)] if labels is None else [np.flatnonzero(labels == k) for k in np.unique(labels)]
+    )
+    held = np.concatenate(
+        [rng.permutation(group)[: min(len(group) - 1, round(fraction * len(group)))] for group in groups]
+    )
+    if not len(held):
+        raise ValueError(
+            f"validation_fraction={fraction:g} of {n_samples} samples leaves none to validate on."
+        )
+    held = np.sort(held)
+    return np.setdiff1d(np.arange(n_samples), held), held
+
+
+def refuse_weights(weight: np.ndarray) -> None:
+    """Refuse sample weights, which the nu forms have no place for."""
+    if not np.all(weight == 1.0):
+        raise ValueError("The nu forms take no sample_weight; leave it out, or use C instead of nu.")

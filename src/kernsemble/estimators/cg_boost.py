@@ -1,0 +1,217 @@
+r"""CG-Boost (bi2004) for two classes: ensembles of kernel columns of several kernels, by column generation.
+
+    f(x) = sum_p sum_j alpha_j^p K_p(x, x_j) + b                                                     (3)
+
+Each round prices the columns of all kernels at all training samples against the dual weights, takes one, and
+solves the restricted problem again: (4), (7), (11) for classes, (13) for values, with |alpha|_1 or
+1/2 |alpha|_2^2. Kernels are given in the order of their priority; the stratified search (Algorithm 5.1) looks
+at columns centered at error points first, and at a later kernel only if no earlier one violates the dual.
+
+A composite kernel, "linear+rbf", is one kernel of the library that is a sum: the rival of the mixture
+["linear", "rbf"].
+
+bi2004 symbols: alpha = ``coef_``, b = ``intercept_``, S = ``kernels``, T = ``n_rounds``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kernsemble.estimators._base import EnsembleClassifier, TrainingData
+from kernsemble.estimators._cg_boost import (
+    CGBoostBase,
+    Library,
+    Validation,
+    refuse_weights,
+    split_validation,
+)
+from kernsemble.masters.base import Master
+from kernsemble.masters.column_qp import HingeQP
+from kernsemble.masters.lp import HingeLP
+from kernsemble.masters.nu import NuHinge
+
+
+class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
+    """CG-Boost for two classes: the hinge over a mixture of kernels.
+
+    Features are taken as they are; the paper standardizes them (``StandardScaler``).
+
+    Parameters
+    ----------
+    kernels : sequence of str, Kernel or callable, default=("linear", "quadratic", "rbf")
+        The library, in the order of priority; see `kernsemble.hypotheses.kernel_library`.
+    C : float, default=1.0
+        Weight of the sum of losses.
+    norm : {"l2", "l1"}, default="l2"
+        Penalty: ``1/2 |alpha|^2`` (a quadratic program) or ``|alpha|_1`` (a linear one).
+    positive : bool, default=False
+        Whether alpha >= 0, problems (4) and (7), or free, problem (11).
+    intercept : {"free", "penalized", "none"}, default="free"
+        The offset b of section 4.1.
+    stratified : bool, default=True
+        Algorithm 5.1; otherwise every round scans all columns of all kernels.
+    termination : {"TR1", "TR2", "TR3", "TR4"}, default="TR4"
+        TR1: no column at an error point violates the dual. TR2: none at all does, or the certified gap is at
+        most ``tol``. TR3: the error on validation data has not improved for ``patience`` rounds; the best
+        round is kept. TR4: after ``n_rounds``. That bounds all rules; TR3 and TR4 end where TR2 does at the
+        latest.
+    n_rounds : int, default=100
+        Most rounds, hence columns.
+    tol : float, default=1e-3
+        Duality gap of the whole problem, relative to the objective, at which to stop; 0 goes on to the end.
+    tau : float, default=1e-6
+        What a score must exceed 0 (l2) or 1 (l1) by to violate the dual.
+    nu : float, default=None
+        Solve the nu form with this nu instead of C (l2, free intercept).
+    validation_fraction : float, default=0.25
+        Share of each class that TR3 holds out if ``fit`` gets no validation data.
+    patience : int, default=20
+        Rounds without improvement that TR3 waits.
+    max_centers : int, default=None
+        Draw so many training samples as possible centers; all by default.
+    random_state : int, RandomState or None, default=None
+        Draws the validation data and the centers.
+    verbose : bool or int, default=False
+        Whether to draw a progress bar.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Class labels.
+    hypotheses_ : KernelExpansion
+        The columns, in the order in which they were generated.
+    coef_ : ndarray of shape (n_columns,)
+        alpha.
+    intercept_ : float
+        b.
+    n_rounds_, best_round_ : int
+        Rounds run, and the round whose weights are used (the last, unless TR3 chose another).
+    n_columns_ : dict of str to int
+        Columns with a weight, by kernel: C_l, C_q, C_r of the paper's tables.
+    n_kernel_evaluations_ : int
+        Kernel values that one prediction computes; linear columns collapse into one weight vector.
+    dual_gap_ : float
+        Duality gap of the problem over all columns, after the last round.
+    objective_path_, gap_path_ : ndarray of shape (n_rounds_,)
+        Objective after each round; gap of the whole problem where it was computed, nan elsewhere.
+    columns_scanned_path_ : ndarray of shape (n_rounds_ + 1,)
+        Columns priced in each search.
+    oracle_seconds_path_, master_seconds_path_ : ndarray of shape (n_rounds_,)
+        Time to find each column and to solve with it.
+    validation_path_ : ndarray of shape (n_rounds_,)
+        Error on the validation data after each round, if there is any.
+    termination_rounds_ : dict
+        Rounds after which TR1 would have stopped and TR2 did; None if not reached.
+    coef_path_ : list of (w, b)
+        Weights after each round.
+
+    References
+    ----------
+    Bi, Zhang and Bennett, Column-Generation Boosting Methods for Mixture of Kernels, KDD 2004.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from kernsemble import CGBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CGBoostClassifier(["linear", "rbf"], n_rounds=30).fit(scale(X), y)
+    >>> model.score(scale(X), y) > 0.97
+    True
+    """
+
+    _binary_only = True
+    _input_types = (np.float64,)
+
+    def __init__(
+        self,
+        kernels: Library = ("linear", "quadratic", "rbf"),
+        C: float = 1.0,
+        *,
+        norm: str = "l2",
+        positive: bool = False,
+        intercept: str = "free",
+        stratified: bool = True,
+        termination: str = "TR4",
+        n_rounds: int = 100,
+        tol: float = 1e-3,
+        tau: float = 1e-6,
+        nu: float | None = None,
+        validation_fraction: float = 0.25,
+        patience: int = 20,
+        max_centers: int | None = None,
+        random_state: Any = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.kernels = kernels
+        self.C = C
+        self.norm = norm
+        self.positive = positive
+        self.intercept = intercept
+        self.stratified = stratified
+        self.termination = termination
+        self.n_rounds = n_rounds
+        self.tol = tol
+        self.tau = tau
+        self.nu = nu
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.max_centers = max_centers
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+    ) -> CGBoostClassifier:
+        """Fit the ensemble.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Multiplies the losses.
+        X_val, y_val : array-like, optional
+            Validation data that the rounds are watched on.
+
+        Returns
+        -------
+        self : CGBoostClassifier
+            The fitted estimator.
+        """
+        self._check_parameters()
+        data = self._check_training(X, y, sample_weight)
+        X, signs, weight, validation = self._with_validation(data, X_val, y_val)
+        master, bound = self._master(signs, weight)
+        self._run(X, master, bound, validation)
+        return self
+
+    def _master(self, signs: np.ndarray, weight: np.ndarray) -> tuple[Master, np.ndarray]:
+        """Master, and the bounds of its dual weights."""
+        if self.nu is not None:
+            refuse_weights(weight)
+            return NuHinge(signs, self.nu, positive=self.positive), np.full(len(signs), 1.0 / len(signs))
+        kind = HingeQP if self.norm == "l2" else HingeLP
+        master = kind(signs, self.C, sample_weight=weight, intercept=self.intercept, positive=self.positive)
+        return master, self.C * weight
+
+    def _with_validation(self, data: TrainingData, X_val: Any, y_val: Any):
+        """Return training samples, signs, weights, and the validation data if any."""
+        if X_val is not None:
+            X_val = self._check_validation(X_val, y_val)
+            signs_val = np.where(np.asarray(y_val) == self.classes_[1], 1.0, -1.0)
+            return data.X, data.signs, data.weight, Validation(X_val, _error_rate(signs_val))
+        if self.termination != "TR3":
+            return data.X, data.signs, data.weight, None
+        kept, held = split_validation(len(data.X), self.validation_fraction, self.random_state, data.labels)
+        validation = Validation(data.X[held], _error_rate(data.signs[held]))
+        return data.X[kept], data.signs[kept], data.weight[kept], validation
+
+
+def _error_rate(signs: np.ndarray) -> Callable[[np.ndarray], float]:
+    return lambda scores: float(np.mean((scores > 0.0) != (signs > 0.0)))

@@ -76,8 +76,8 @@ class ColumnGeneration:
         One entry a round.
     weights : list of (w, b)
         The master's weights after each round, over the columns it had then; empty if not kept.
-    solution : Solution or None
-        The last solution; None if no hypothesis was ever missing.
+    solution : Solution
+        The last solution; that of the master without columns if no hypothesis was ever missing.
     message : str
         Why the loop stopped.
     """
@@ -94,9 +94,14 @@ class ColumnGeneration:
         return np.array([getattr(entry, name) for entry in self.rounds])
 
     @property
+    def gap(self) -> float:
+        """Duality gap of the whole problem at the end; nan for an infinite family."""
+        return self.rounds[-1].full_gap if self.rounds else self.solution.gap
+
+    @property
     def relative_gap(self) -> float:
-        """Last known gap of the whole problem, divided by the objective; nan if unknown."""
-        return self.rounds[-1].full_gap / self.rounds[-1].objective if self.rounds else np.nan
+        """``gap`` divided by the objective."""
+        return self.gap / self.solution.objective
 
 
 def column_generation(
@@ -150,8 +155,8 @@ def column_generation(
     >>> from kernsemble.masters.hinge import Hinge
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> result = column_generation(StumpOracle(X), Hinge(y, C=10.0, tol=1e-6), 10, tol=1e-4)
-    >>> result.keys[0].threshold, len(result.keys), result.relative_gap < 1e-4
-    (1.5, 4, True)
+    >>> result.keys[0].threshold, result.message, result.relative_gap < 1e-4
+    (1.5, 'gap of the whole problem reached', True)
     """
     result = ColumnGeneration()
     pricing = _price(oracle, master, per_output, epsilon, result)
@@ -250,8 +255,10 @@ def _record(result, score, full_gap, seconds, keep_weights) -> None:
 
 
 def _certify(oracle, master, pricing, result) -> ColumnGeneration:
-    """Fill in the last round's gap of the whole problem."""
-    if result.rounds and np.isnan(result.rounds[-1].full_gap):
+    """Fill in the last round's gap of the whole problem; solve the master if no round has."""
+    if not result.rounds:
+        result.solution = master.solve()
+    elif np.isnan(result.rounds[-1].full_gap):
         full_gap = _full_gap(oracle, master, pricing, result.solution, np.inf)
         result.rounds[-1] = result.rounds[-1]._replace(full_gap=full_gap)
     return result

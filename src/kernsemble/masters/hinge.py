@@ -98,12 +98,12 @@ class Hinge:
         self._start()
 
     def _start(self) -> None:
-        """Begin at u = 0, theta = 0."""
+        """Begin at theta = 0, and at u = 0 or, if nothing can answer it, u = c."""
         n, k = len(self.y), self.columns.n_columns
         self._primal, self._theta, self._margins = float(self.upper.sum()), np.zeros(k), np.zeros(n)
-        self._dual, self._u = 0.0, np.zeros(n)
+        self._dual, self._u = (0.0, np.zeros(n)) if k else (self._primal, self.upper.copy())
         # The point of coordinate ascent: theta = center + A'u / metric.
-        self._run_u, self._run_theta, self._run_margins = np.zeros(n), np.zeros(k), np.zeros(n)
+        self._run_u, self._run_theta, self._run_margins = self._u.copy(), np.zeros(k), np.zeros(n)
         self._center = 0.0
         self._indices = np.empty(n, dtype=np.int64)
 

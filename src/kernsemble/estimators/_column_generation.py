@@ -1,0 +1,76 @@
+"""What the estimators of column generation share: the fit, and the attributes it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+from sklearn.utils import check_scalar
+
+from kernsemble.column_generation import ColumnGeneration, column_generation
+from kernsemble.estimators._base import EnsembleClassifier, TrainingData, check_rounds, progress
+from kernsemble.hypotheses.base import Oracle, generator
+from kernsemble.hypotheses.factory import make_oracle
+from kernsemble.masters.base import Master
+
+
+class ColumnGenerationClassifier(EnsembleClassifier):
+    """Classifier fitted by column generation; a subclass says with which master, in ``_master``.
+
+    It needs the parameters ``C``, ``n_rounds``, ``base``, ``base_options``, ``tol``, ``random_state`` and
+    ``verbose``.
+    """
+
+    _per_output = False
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ColumnGenerationClassifier:
+        """Find hypotheses and their weights on training data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite training data; uint8 is used as it is, anything else as float64.
+        y : array-like of shape (n_samples,)
+            Class labels of any kind.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative factors of C; None means ones.
+
+        Returns
+        -------
+        self
+        """
+        n_rounds = check_rounds(self.n_rounds)
+        check_scalar(self.C, "C", Real, min_val=0, include_boundaries="neither")
+        check_scalar(self.tol, "tol", Real, min_val=0, include_boundaries="neither")
+        data = self._check_training(X, y, sample_weight)
+        options = self._base_options()
+        oracle = make_oracle(self.base, data.X, random_state=generator(self.random_state), **options)
+        rounds = progress(n_rounds, self.verbose, type(self).__name__)
+        result = column_generation(
+            oracle, self._master(data), rounds, tol=self.tol, per_output=self._per_output
+        )
+        result.solution.warn_unless_converged(f"The master of {type(self).__name__}")
+        self._keep(oracle, result)
+        return self
+
+    def _base_options(self) -> Mapping[str, Any]:
+        """Options of the oracle; an intercept makes the constant stump superfluous."""
+        options = dict(self.base_options or {})
+        if isinstance(self.base, str) and self.base == "stump":
+            options.setdefault("constant", getattr(self, "intercept", "none") == "none")
+        return options
+
+    def _master(self, data: TrainingData) -> Master:
+        """Return the master problem, without columns."""
+        raise NotImplementedError
+
+    def _keep(self, oracle: Oracle, result: ColumnGeneration) -> None:
+        """Set the fitted attributes."""
+        self.hypotheses_ = oracle.collect(result.keys)
+        self.coef_, self.intercept_ = result.solution.w, result.solution.b
+        self.coef_path_ = result.weights
+        self.objective_path_, self.gap_path_ = result.path("objective"), result.path("full_gap")
+        self.rounds_, self.n_rounds_ = result.rounds, len(result.rounds)
+        self.dual_gap_ = result.gap
+        self.message_ = result.message

@@ -1,0 +1,127 @@
+"""CGENS: ensembles that solve a support vector machine's own problem (shen2014, Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kernsemble.estimators._base import TrainingData
+from kernsemble.estimators._column_generation import ColumnGenerationClassifier
+from kernsemble.hypotheses.base import Oracle
+from kernsemble.masters.base import Master
+from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.squared_hinge import SquaredHinge
+
+_LOSSES = ("hinge", "squared_hinge")
+_SHARE = 0.5  # of tol that a restricted problem may use up
+
+
+class CGEns(ColumnGenerationClassifier):
+    """l2-regularized hinge over all hypotheses of a family, solved by column generation.
+
+    Every round adds the hypothesis with the largest score |sum_i u_i y_i h(x_i)|, u the dual weights of the
+    support vector machine over the hypotheses found so far, and solves that machine anew. Run to the end it
+    is the machine with the kernel sum_h h(x) h(x'), certified by its duality gap.
+
+    Two classes; for more see ``CGEnsSLS`` or scikit-learn's ``OneVsRestClassifier``.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the sum of losses. With -1/+1 hypotheses useful values are small, 2**-10 to 1.
+    n_rounds : int, default=100
+        Largest number of rounds, and so of hypotheses.
+    base : {"stump", "perceptron", "perceptron-pool", "fourier"} or callable, default="stump"
+        Family of hypotheses: all decision stumps; perceptrons by random coordinate descent; a sampled pool
+        of perceptrons, or of Fourier cosines. A callable ``base(X, random_state=..., **base_options)``
+        returns an oracle.
+    base_options : dict, default=None
+        Options of the family, for instance ``{"n_hypotheses": 500}``.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        Loss of a sample: max(0, 1 - y f(x)) or its square.
+    intercept : {"free", "penalized", "none"}, default="free"
+        Whether f has an intercept: unpenalized as in equation (1), penalized as in LIBLINEAR, or none.
+        Constant stumps are candidates only without one.
+    tol : float, default=1e-3
+        Relative duality gap. Each restricted problem is solved to half of it; the fit ends when the problem
+        over all hypotheses meets it.
+    least_norm : bool, default=False
+        Whether to price with the hinge's dual solution of least norm where there are several, so that the
+        path does not depend on how the restricted problems are solved. Worth it with a small ``tol``.
+    random_state : int, Generator, RandomState or None, default=None
+        What random families draw with.
+    verbose : bool or int, default=False
+        Draw a progress bar; 2 leaves it there.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Class labels.
+    hypotheses_ : Hypotheses
+        The hypotheses, in the order found.
+    coef_ : ndarray of shape (n_rounds_,)
+        Their weights.
+    intercept_ : float
+        The intercept.
+    coef_path_ : list of (ndarray, float)
+        Weights and intercept after each round.
+    objective_path_, gap_path_ : ndarray of shape (n_rounds_,)
+        Objective after each round, and duality gap over all hypotheses (nan where it was not computed).
+    dual_gap_ : float
+        Duality gap over all hypotheses at the end; nan for an infinite family.
+    rounds_ : list of Round
+        What each round did, with its seconds in oracle and master.
+    n_rounds_ : int
+        Rounds that were run.
+    message_ : str
+        Why the fit ended.
+    feature_importances_ : ndarray of shape (n_features,)
+        Each feature's share of the total absolute weight; stumps only.
+
+    References
+    ----------
+    C. Shen and F. Liu, From Kernel Machines to Ensemble Learning, 2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from kernsemble import CGEns
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> CGEns(C=0.1, n_rounds=50).fit(X, y).score(X, y) > 0.98
+    True
+    """
+
+    _binary_only = True
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        n_rounds: int = 100,
+        *,
+        base: str | Callable[..., Oracle] = "stump",
+        base_options: Mapping[str, Any] | None = None,
+        loss: str = "hinge",
+        intercept: str = "free",
+        tol: float = 1e-3,
+        least_norm: bool = False,
+        random_state: Any = None,
+        verbose: bool | int = False,
+    ):
+        self.C = C
+        self.n_rounds = n_rounds
+        self.base = base
+        self.base_options = base_options
+        self.loss = loss
+        self.intercept = intercept
+        self.tol = tol
+        self.least_norm = least_norm
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _master(self, data: TrainingData) -> Master:
+        if self.loss not in _LOSSES:
+            raise ValueError(f"loss={self.loss!r}: use one of {_LOSSES}.")
+        common = {"sample_weight": data.weight, "intercept": self.intercept, "tol": _SHARE * self.tol}
+        if self.loss == "squared_hinge":
+            return SquaredHinge(data.signs, self.C, **common)
+        return Hinge(data.signs, self.C, least_norm=self.least_norm, **common)

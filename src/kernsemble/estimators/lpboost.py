@@ -1,0 +1,114 @@
+"""LPBoost: the l1-regularized hinge over a family of hypotheses, by column generation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kernsemble.estimators._base import TrainingData
+from kernsemble.estimators._column_generation import ColumnGenerationClassifier
+from kernsemble.hypotheses.base import Oracle
+from kernsemble.masters.base import Master
+from kernsemble.masters.lp import HingeLP
+
+
+class LPBoost(ColumnGenerationClassifier):
+    """Linear programming boosting (Demiriz, Bennett and Shawe-Taylor 2002) for two classes.
+
+    min_{w >= 0} sum_j w_j + C sum_i max(0, 1 - y_i f(x_i)) over all hypotheses of a family: problem (4) of
+    shen2014, and of bi2004. Where the margin is the variable and the weights sum to one, this is the form
+    with C = 1 / (nu n margin).
+
+    Two classes; for more use scikit-learn's ``OneVsRestClassifier``.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the sum of losses.
+    n_rounds : int, default=100
+        Largest number of rounds, and so of hypotheses.
+    base : {"stump", "perceptron", "perceptron-pool", "fourier"} or callable, default="stump"
+        Family of hypotheses, as in `CGEns`.
+    base_options : dict, default=None
+        Options of the family.
+    intercept : {"none", "free", "penalized"}, default="none"
+        Whether f has an intercept, and whether its absolute value is penalized. With ``"none"`` the constant
+        stump is one of the stumps.
+    solver : {"dual-simplex", "primal-simplex", "ipm"}, default="dual-simplex"
+        How HiGHS solves the linear program: warm-started on problem (5), warm-started on (4), or anew by
+        interior points.
+    tol : float, default=1e-6
+        Relative duality gap over all hypotheses at which the fit ends.
+    random_state : int, Generator, RandomState or None, default=None
+        What random families draw with.
+    verbose : bool or int, default=False
+        Draw a progress bar; 2 leaves it there.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Class labels.
+    hypotheses_ : Hypotheses
+        The hypotheses, in the order found.
+    coef_ : ndarray of shape (n_rounds_,)
+        Their weights; many are 0.
+    intercept_ : float
+        The intercept.
+    coef_path_ : list of (ndarray, float)
+        Weights and intercept after each round.
+    objective_path_, gap_path_ : ndarray of shape (n_rounds_,)
+        Objective after each round, and duality gap over all hypotheses.
+    dual_gap_ : float
+        Duality gap over all hypotheses at the end.
+    rounds_ : list of Round
+        What each round did, with its seconds in oracle and master.
+    n_rounds_ : int
+        Rounds that were run.
+    message_ : str
+        Why the fit ended.
+    feature_importances_ : ndarray of shape (n_features,)
+        Each feature's share of the total weight; stumps only.
+
+    References
+    ----------
+    A. Demiriz, K. Bennett and J. Shawe-Taylor, Linear Programming Boosting via Column Generation, Machine
+    Learning 46, 2002.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from kernsemble import LPBoost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> LPBoost(C=0.1, n_rounds=50).fit(X, y).score(X, y) > 0.98
+    True
+    """
+
+    _binary_only = True
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        n_rounds: int = 100,
+        *,
+        base: str | Callable[..., Oracle] = "stump",
+        base_options: Mapping[str, Any] | None = None,
+        intercept: str = "none",
+        solver: str = "dual-simplex",
+        tol: float = 1e-6,
+        random_state: Any = None,
+        verbose: bool | int = False,
+    ):
+        self.C = C
+        self.n_rounds = n_rounds
+        self.base = base
+        self.base_options = base_options
+        self.intercept = intercept
+        self.solver = solver
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _master(self, data: TrainingData) -> Master:
+        return HingeLP(
+            data.signs, self.C, sample_weight=data.weight, intercept=self.intercept, solver=self.solver
+        )

@@ -170,21 +170,21 @@ def adaboost_mh(
     Boosted
     """
     Y = np.where(labels[:, None] == np.arange(n_classes), 1.0, -1.0)
-    prior = _log_prior(weight, len(Y))[:, None] - np.log(n_classes)
+    prior = _prior(weight, Y)
     path, least = _Path(), _error_rate(perfect)
-    scores, (D, _) = np.zeros_like(Y), _distribution(prior + np.zeros_like(Y))
+    scores, D = np.zeros_like(Y), prior
     for _ in rounds:
         found = _best_shared(oracle, D * Y)
         if found is None:
             path.message = _EXHAUSTED
             break
         votes = np.where((D * Y).T @ found.column >= 0, 1.0, -1.0)
-        error = _errors(D, Y * votes, found.column[:, None]).sum()
+        error = _weight_of_errors(D, Y * votes, found.column[:, None]).sum() / D.sum()
         if path.stops([found.key], error):
             break
         w = _step(error, least) * votes
         scores += np.outer(found.column, w)
-        D, loss = _distribution(prior - Y * scores)
+        D, loss = _reweight(prior, Y * scores)
         path.add([found.key], w, error, loss)
     return path.finished(np.array(path.W).reshape(-1, n_classes), np.array(path.errors))
 
@@ -223,9 +223,9 @@ def adaboost_ecc(
     if coloring not in COLORINGS:
         raise ValueError(f"coloring={coloring!r} is not known; choose one of {', '.join(COLORINGS)}.")
     own = labels[:, None] == np.arange(n_classes)
-    prior = np.where(own, -np.inf, _log_prior(weight, len(own))[:, None] - np.log(n_classes - 1))
+    prior = np.where(own, 0.0, _prior(weight, own))
     path, least, random = _Path(), _error_rate(perfect), generator(random_state)
-    scores, (D, _) = np.zeros(own.shape), _distribution(prior)
+    scores, D = np.zeros(own.shape), prior
     for _ in rounds:
         colors = COLORINGS[coloring](own.astype(np.float64).T @ D, random)
         y = colors[labels]
@@ -234,12 +234,12 @@ def adaboost_ecc(
         if not found:
             path.message = _EXHAUSTED
             break
-        error = _errors(d, y, found[0].column) / d.sum()
+        error = _weight_of_errors(d, y, found[0].column) / d.sum()
         if path.stops([], error):
             break
         w = _step(error, least) * colors
         scores += np.outer(found[0].column, w)
-        D, loss = _distribution(prior - 0.5 * (scores[own][:, None] - scores))
+        D, loss = _reweight(prior, np.where(own, np.inf, 0.5 * (scores[own][:, None] - scores)))
         path.add([found[0].key], w, error, loss)
     return path.finished(np.array(path.W).reshape(-1, n_classes), np.array(path.errors))
 
@@ -282,9 +282,8 @@ def _boost_columns(
     oracle: Oracle, Y: np.ndarray, rounds: Iterable[int], weight: np.ndarray | None, least: float | None
 ) -> _Path:
     """Run AdaBoost on each column of Y (n, S); without ``least`` it ends at a perfect hypothesis."""
-    prior = _log_prior(weight, len(Y))[:, None]
-    path = _Path()
-    margins, (D, _) = np.zeros_like(Y), _distribution(prior + np.zeros_like(Y), axis=0)
+    prior = _prior(weight, Y)
+    path, margins, D = _Path(), np.zeros_like(Y), prior
     for _ in rounds:
         found = oracle.best(D * Y)
         if not found:
@@ -292,7 +291,7 @@ def _boost_columns(
             break
         keys = [candidate.key for candidate in found]
         H = np.stack([candidate.column for candidate in found], axis=1)
-        errors = _errors(D, Y, H)
+        errors = _weight_of_errors(D, Y, H) / D.sum(axis=0)
         if path.stops(keys, errors):
             break
         if least is None and errors[0] == 0:
@@ -301,27 +300,27 @@ def _boost_columns(
             break
         w = _step(errors, least or 0.0)
         margins += w * Y * H
-        D, losses = _distribution(prior - margins, axis=0)
+        D, losses = _reweight(prior, margins, axis=0)
         path.add(keys, w, errors, float(np.mean(losses)))
     return path
 
 
-def _log_prior(weight: np.ndarray | None, n_samples: int) -> np.ndarray:
-    """Return the logarithms of the sample weights, scaled to sum 1."""
-    if weight is None:
-        return np.full(n_samples, -np.log(n_samples))
-    return np.log(weight) - np.log(np.sum(weight))
+def _prior(weight: np.ndarray | None, like: np.ndarray) -> np.ndarray:
+    """Return the sample weights, for every column; unscaled: counts stay exact, and tie as they should."""
+    weight = np.ones(len(like)) if weight is None else np.asarray(weight, dtype=np.float64)
+    return np.repeat(weight[:, None], like.shape[1], axis=1)
 
 
-def _distribution(exponents: np.ndarray, axis: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return exp(exponents) scaled to sum 1 (over an axis, or in all), and the sum."""
-    top = exponents.max(axis=axis, keepdims=True)
-    D = np.exp(exponents - top)
-    total = D.sum(axis=axis, keepdims=True)
-    return D / total, (total * np.exp(top)).squeeze(axis)
+def _reweight(
+    prior: np.ndarray, margins: np.ndarray, axis: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return prior * exp(-margins) up to a factor, and its share of the prior's sum."""
+    least = margins.min(axis=axis, keepdims=True)
+    D = prior * np.exp(least - margins)
+    return D, D.sum(axis=axis) * np.exp(-least).squeeze(axis) / prior.sum(axis=axis)
 
 
-def _errors(D: np.ndarray, Y: np.ndarray, H: np.ndarray) -> np.ndarray:
+def _weight_of_errors(D: np.ndarray, Y: np.ndarray, H: np.ndarray) -> np.ndarray:
     """Return sum_i D_i (1 - y_i h(x_i)) / 2 for each column, exactly 0 if perfect."""
     if H.dtype == np.int8:
         return np.where(Y != H, D, 0.0).sum(axis=0)

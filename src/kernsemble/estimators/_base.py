@@ -158,7 +158,7 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
 
     def _staged_sums(self, H: np.ndarray) -> Iterator[np.ndarray]:
         """Yield running sums over rounds that add equally many hypotheses."""
-        step = H.shape[1] // self.n_rounds_
+        step = max(1, H.shape[1] // max(1, self.n_rounds_))
         scores = np.zeros((len(H), *self.coef_.shape[1:])) + self.intercept_
         for start in range(0, H.shape[1], step):
             rows = slice(start, start + step)

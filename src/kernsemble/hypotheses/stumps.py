@@ -192,7 +192,7 @@ class StumpHypotheses:
         """Return ``outputs(X) @ W + b``: one binary search per row and feature; W is (J,) or (J, K)."""
         X = _stump_input(X, self.n_features)
         W = np.asarray(W, dtype=np.float64)
-        weights = W.reshape(len(self), -1) * self.signs[:, None]
+        weights = (W[:, None] if W.ndim == 1 else W) * self.signs[:, None]
         scores = np.zeros((len(X), weights.shape[1])) + b
         tables = step_tables(self.features, self.thresholds, weights)
         if len(self):
@@ -201,7 +201,8 @@ class StumpHypotheses:
 
     def feature_importances(self, W: np.ndarray) -> np.ndarray:
         """Return each feature's share of the total absolute weight; constant stumps belong to none."""
-        weights = np.abs(np.asarray(W)).reshape(len(self), -1).sum(axis=1) * np.isfinite(self.thresholds)
+        weights = np.abs(np.asarray(W))
+        weights = (weights if weights.ndim == 1 else weights.sum(axis=1)) * np.isfinite(self.thresholds)
         sums = np.bincount(self.features, weights=weights, minlength=self.n_features)
         return sums / sums.sum() if sums.sum() > 0 else sums
 

@@ -26,6 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return options.command(options)
     except PlanError as error:
         return _complain(error, WRONG_USE)
+    except BrokenPipeError:  # the reader had enough, as in `list | head`
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the interpreter flushes it at the end
+        return OK
     except KeyboardInterrupt:
         return _complain(
             "stopped. What was computed is saved; the same command goes on from there.", INTERRUPTED

@@ -305,14 +305,14 @@ def judge_all(root: Path, papers: Sequence[str] = PAPERS) -> list[LedgerRow]:
 
 def totals(rows: Iterable[LedgerRow]) -> dict[str, dict]:
     """Count verdicts per paper and overall; every count stands beside its denominator."""
-    by_paper: dict[str, list[LedgerRow]] = {"overall": []}
-    for row in rows:
-        by_paper["overall"].append(row)
-        by_paper.setdefault(row.paper, []).append(row)
-    return {name: _count(group) for name, group in by_paper.items()}
+    rows = list(rows)
+    present = dict.fromkeys(row.paper for row in rows)
+    ordered = sorted(present, key=lambda key: PAPERS.index(key) if key in PAPERS else len(PAPERS))
+    by_paper = {key: _count([row for row in rows if row.paper == key]) for key in ordered}
+    return {"overall": _count(rows), **by_paper}
 
 
-def _count(rows: list[LedgerRow]) -> dict[str, int]:
+def _count(rows: Sequence[LedgerRow]) -> dict[str, int]:
     verdicts = Counter(row.verdict for row in rows)
     kinds = Counter(row.kind for row in rows)
     compared = sum(verdicts[name] for name in COMPARED)

@@ -104,6 +104,7 @@ def _execute(
     source: Path, parameters: Mapping[str, Any], environment: Mapping[str, str]
 ) -> nbformat.NotebookNode:
     import papermill
+    from nbclient.exceptions import DeadKernelError
 
     with tempfile.TemporaryDirectory() as folder, _environment(environment):
         output = Path(folder) / "output.ipynb"
@@ -122,6 +123,8 @@ def _execute(
         except papermill.PapermillExecutionError as error:
             trace = "\n".join(re.sub(r"\x1b\[[0-9;]*m", "", line) for line in error.traceback)
             raise NotebookError(f"{source}: a cell failed.\n{trace}") from None
+        except DeadKernelError:
+            raise NotebookError(f"{source}: its kernel died; run the same command again.") from None
         return nbformat.read(output, as_version=4)
 
 

@@ -35,7 +35,8 @@ class DaskCluster:
         self.address = address
         self.patience = patience
         self.refused: dict[str, str] = {}
-        self._idle_since: float | None = None
+        self._addresses: list[str] = []
+        self._asked = float("-inf")
         self._client = self._connect(CONNECT_SECONDS)
 
     def _connect(self, timeout: float) -> Any:
@@ -50,14 +51,17 @@ class DaskCluster:
 
     def workers(self) -> list[str]:
         """Return the addresses of the workers that are not refused."""
-        return [address for address in self._threads() if address not in self.refused]
+        return [address for address in self._known() if address not in self.refused]
 
-    def _threads(self) -> dict[str, int]:
-        try:
-            known = self._client.scheduler_info(n_workers=-1)["workers"]
-        except (OSError, KeyError, ValueError):
-            return {}
-        return {address: info["nthreads"] for address, info in known.items()}
+    def _known(self) -> list[str]:
+        """Ask the scheduler for its workers, at most once a second."""
+        if time.monotonic() - self._asked > 1:
+            try:
+                self._addresses = list(self._client.scheduler_info(n_workers=-1)["workers"])
+            except (OSError, KeyError, ValueError):
+                self._addresses = []
+            self._asked = time.monotonic()
+        return self._addresses
 
     def slots(self) -> int:
         """Return the number of usable worker processes: each runs one trial at a time."""

@@ -208,9 +208,14 @@ def load_paper(key: str) -> Paper:
     if "." not in key and key not in PAPERS:
         raise PlanError(f"No paper {key!r}; there are {', '.join(PAPERS)}.")
     try:
-        return import_module(name).paper
-    except AttributeError:
-        raise PlanError(f"{name} defines no 'paper'.") from None
+        module = import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not name.startswith(error.name):
+            raise  # the module is there, and imports something that is not
+        raise PlanError(f"There is no module {name!r}.") from None
+    if not isinstance(getattr(module, "paper", None), Paper):
+        raise PlanError(f"{name} defines no 'paper'.")
+    return module.paper
 
 
 def available_papers() -> tuple[str, ...]:

@@ -52,6 +52,7 @@ paper.exhibit(
 paper.exhibit("hard", "What happens without soft margins", metrics=("error",))
 paper.exhibit("protocol", "What other readings of the protocol change", metrics=("SVM-Stump", "SVM-Perc"))
 paper.exhibit("base_learner", "What the base learner of AdaBoost changes", metrics=("error", "train_error"))
+paper.exhibit("lpboost", "Boosting with slack variables", metrics=("error", "log2_C", "size"))
 paper.exhibit("modern", "Tree ensembles of today on the same trials", metrics=("error",))
 paper.exhibit("multiclass", "More than two classes", metrics=("error",))
 paper.exhibit("rounds", "Test error against the number of rounds", metrics=("error",))

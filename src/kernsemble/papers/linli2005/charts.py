@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kernsemble.figures import PALETTE, draw_band, draw_error_bars, subplots
+from kernsemble.figures import PALETTE, draw_band, subplots
 from kernsemble.ledger import judge_cell, load_reading
 from kernsemble.published import PrintedCell, read_cells
 from kernsemble.study import Study
@@ -24,8 +24,8 @@ def draw_sampling(study: Study) -> Figure:
     for method, color in zip(sampling.methods, PALETTE, strict=False):
         label = sampling.datasets[0]
         predicted = sampling.curves("predicted", dataset=label, method=method).mean(axis=0)
-        errors = sampling.curves("error", dataset=label, method=method)
-        draw_error_bars(axes, counts, errors, method, color=color, linestyle="none")
+        squares = sampling.curves("error", dataset=label, method=method) ** 2
+        axes.plot(counts, np.sqrt(squares.mean(axis=0)), "o", color=color, label=method)
         axes.plot(counts, predicted, color=color, linewidth=0.8)
     axes.set(xscale="log", yscale="log", xlabel="sampled hypotheses J")
     axes.set_ylabel(r"root mean square error / $\Delta$")

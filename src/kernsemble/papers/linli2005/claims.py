@@ -219,3 +219,24 @@ def adaboost_fits_the_noise(study: Study) -> Finding:
 
 def _overfits(boosted: np.ndarray, machines: np.ndarray) -> bool:
     return bool(boosted.mean(axis=0).max() < 1 and machines.mean(axis=0).min() > 5)
+
+
+@reading.claim("L12")
+def lpboost_changes_nothing(study: Study) -> Finding:
+    """On the same trials SVM-Stump has a lower mean error than LPBoost on more than half of the sets."""
+    evidence = study.evidence("lpboost")
+    labels = evidence.datasets
+    boosted = evidence.array("error")[:, :, 0]
+    machines = study.evidence("table1").array("error", labels, ("SVM-Stump",), len(boosted))[:, :, 0]
+    both = np.stack([machines, boosted], axis=-1)
+
+    def wins(errors: np.ndarray) -> int:
+        return int((np.diff(errors.mean(axis=0)) > 0).sum())
+
+    half = len(labels) / 2
+    return Finding(
+        wins(both) > half,
+        bootstrap_probability(both, lambda resampled: wins(resampled) > half),
+        f"SVM-Stump is ahead on {wins(both)} of {len(labels)} sets, by {(boosted - machines).mean():.1f} "
+        "points on average",
+    )

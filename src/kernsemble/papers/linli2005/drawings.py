@@ -37,17 +37,14 @@ def draw_steps(axes: Axes) -> None:
     """Draw the five steps of the framework (figure 1) as boxes."""
     axes.set(xlim=(0, 10), ylim=(0, 1))
     axes.axis("off")
+    look = {"boxstyle": "round,pad=0.03,rounding_size=0.1", "facecolor": "#EAF2F8", "edgecolor": PALETTE[0]}
     for k, text in enumerate(STEPS):
-        left = 2.0 * k + 0.05
-        axes.add_patch(
-            FancyBboxPatch(
-                (left + 0.08, 0.12), 1.56, 0.76, boxstyle="round,pad=0.08", fc="#EAF2F8", ec=PALETTE[0]
-            )
-        )
-        axes.text(left + 0.86, 0.5, text, ha="center", va="center", fontsize=8.5)
+        left = 2.03 * k + 0.05
+        axes.add_patch(FancyBboxPatch((left, 0.06), 1.7, 0.88, mutation_aspect=0.5, **look))
+        axes.text(left + 0.85, 0.5, text, ha="center", va="center", fontsize=9.5, linespacing=1.5)
         if k < len(STEPS) - 1:
-            arrow = {"arrowstyle": "->", "color": PALETTE[0], "lw": 1.5}
-            axes.annotate("", (left + 2.0, 0.5), (left + 1.74, 0.5), arrowprops=arrow)
+            arrow = {"arrowstyle": "-|>", "color": PALETTE[0], "lw": 1.5}
+            axes.annotate("", (left + 2.02, 0.5), (left + 1.73, 0.5), arrowprops=arrow)
 
 
 def draw_stump_weights(axes: Axes, X: np.ndarray, beta: np.ndarray) -> None:
@@ -72,9 +69,8 @@ def draw_perceptron_weights(axes: Axes, X: np.ndarray, beta: np.ndarray) -> None
         np.degrees(angles), thresholds, weights.T, cmap="RdBu", vmin=-limit, vmax=limit, rasterized=True
     )
     axes.figure.colorbar(image, ax=axes, label="weight")
-    axes.set(
-        xlabel=r"direction of $\theta$ (degrees)", ylabel=r"threshold $\alpha$", xticks=range(0, 181, 45)
-    )
+    axes.set(title="Weights of the perceptrons", xticks=range(0, 181, 45))
+    axes.set(xlabel=r"direction of $\theta$ (degrees)", ylabel=r"threshold $\alpha$")
     axes.grid(visible=False)
 
 

@@ -17,8 +17,11 @@ LAYERS = [
     {"column_generation", "boosting"},
     {"estimators"},
     {"experiments"},
-    {"evidence"},
+    {"evidence", "evidence_file", "comparisons", "published"},
+    {"study"},
     {"ledger", "tables", "figures"},
+    {"papers"},
+    {"cli", "reproduction", "verification", "notebooks", "stages", "overview"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(SRC.rglob("*.py"))

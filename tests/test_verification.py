@@ -98,3 +98,54 @@ def test_result_is_kept_in_bytes_that_repeat(studies):
 )
 def test_same_value(ours, theirs, tolerance, same):
     assert same_value(ours, theirs, tolerance) is same
+
+
+class TestAbsentData:
+    """A machine without a large dataset shows the committed rows and says that it could not verify them."""
+
+    @pytest.fixture(autouse=True)
+    def _die_is_absent(self, monkeypatch):
+        from kernsemble.experiments.plan import ExhibitPlan
+
+        monkeypatch.setattr(ExhibitPlan, "absent", {"die": "Get it with: data fetch die"})
+
+    def test_its_trials_wait_and_the_others_are_computed(self, root, capsys):
+        study = open_fake(root)
+        report = study.run(["table1"])
+        assert not report.failures
+        assert study.read("table1").status == "incomplete: 120 of 160 trials"
+        assert "40 trials on die wait for data. Get it with: data fetch die" in capsys.readouterr().err
+
+    def test_fresh_keeps_its_rows(self, root, monkeypatch):
+        from kernsemble.experiments.plan import ExhibitPlan
+
+        monkeypatch.setattr(ExhibitPlan, "absent", {})
+        study = open_fake(root)
+        before = study.evidence("table1")
+        monkeypatch.setattr(ExhibitPlan, "absent", {"die": "x"})
+        study.run(["table1"], fresh=True)
+        after = study.evidence("table1")
+        assert after.complete
+        seconds = {key: (before.current[key].seconds, after.current[key].seconds) for key in after.current}
+        assert all(a == b for key, (a, b) in seconds.items() if key.dataset == "die")
+        assert any(a != b for key, (a, b) in seconds.items() if key.dataset != "die")
+
+    def test_it_is_counted_apart(self, root):
+        quick, paper = open_fake(root, "paper"), open_fake(root)
+        quick.run(["table1"])
+        agreement = compare_study(quick, paper)
+        assert (agreement.agree, agreement.unavailable) == (120, 42)
+        assert "42 could not be verified" in str(agreement)
+
+
+def test_availability_is_looked_up_in_the_register(monkeypatch, tmp_path):
+    from kernsemble.experiments.errors import PlanError
+    from kernsemble.experiments.plan import absent_data
+
+    monkeypatch.setenv("KERNSEMBLE_CACHE", str(tmp_path))
+    monkeypatch.delenv("KERNSEMBLE_DATA", raising=False)
+    assert "fetch isolet" in absent_data(["isolet"])
+    assert absent_data([]) == ""
+    monkeypatch.setattr("kernsemble.experiments.plan.core_path", lambda source: tmp_path / "none.npz")
+    with pytest.raises(PlanError, match="'sonar' is not in data/: dvc pull"):
+        absent_data(["sonar"])

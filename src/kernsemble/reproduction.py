@@ -26,8 +26,8 @@ class Summary:
 
     @property
     def all_agree(self) -> bool:
-        """Whether every trial was computed and agrees with a current committed row."""
-        return not self.failed and all(a.agree == a.trials for a in self.agreements.values())
+        """Whether every trial whose data are here agrees with a current committed row."""
+        return not self.failed and all(a.agree + a.unavailable == a.trials for a in self.agreements.values())
 
     def lines(self, scale: str) -> list[str]:
         """Say what came of it, failures last."""

@@ -121,19 +121,23 @@ class Study:
         report = Report()
         with only_writer(self.folder / "evidence"):
             for plan in chosen:
-                if fresh:
-                    self.path(plan.exhibit.name).unlink(missing_ok=True)
-                report.merge(self._run_exhibit(plan))
+                report.merge(self._run_exhibit(plan, fresh=fresh))
         self._write_failures(report)
         return report
 
-    def _run_exhibit(self, plan: ExhibitPlan) -> Report:
+    def _run_exhibit(self, plan: ExhibitPlan, *, fresh: bool) -> Report:
         name, columns = plan.exhibit.name, plan.exhibit.columns
         self._cache.pop(name, None)
+        absent = {} if self.cluster else plan.absent  # workers of a cluster may have what is not here
+        if fresh:
+            self._forget(name, absent)
         found = self.read(name)
         for line in found.damaged:
             note(f"{self.path(name)}: line {line} is damaged; its trial is computed again.")
-        jobs = plan.jobs(found.missing)
+        jobs = plan.jobs(key for key in found.missing if key.dataset not in absent)
+        for label in absent:
+            if count := sum(key.dataset == label for key in found.missing):
+                note(f"{self.key} {name}: {count} trials on {label} wait for data. {absent[label]}")
         report = Report()
         if jobs:
             if found.stale:
@@ -143,6 +147,15 @@ class Study:
         if found.complete and plan.stamps:
             write_atomically(self.path(name), format_file(found.current.values(), columns))
         return report
+
+    def _forget(self, name: str, absent: Mapping[str, str]) -> None:
+        """Drop an exhibit's rows, except those that cannot be computed again on this machine."""
+        found = self.read(name)
+        kept = [row for key, row in found.current.items() if key.dataset in absent]
+        if kept:
+            write_atomically(self.path(name), format_file(kept, found.plan.exhibit.columns))
+        else:
+            self.path(name).unlink(missing_ok=True)
 
     def _compute(self, plan: ExhibitPlan, jobs: list[Job], found: Evidence) -> Report:
         columns = plan.exhibit.columns

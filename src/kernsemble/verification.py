@@ -31,6 +31,7 @@ class Agreement:
     missing: int = 0
     stale: int = 0
     uncomputed: int = 0
+    unavailable: int = 0
 
     @property
     def compared(self) -> int:
@@ -39,7 +40,7 @@ class Agreement:
 
     def merge(self, other: Agreement) -> None:
         """Add another comparison to this one."""
-        for name in ("trials", "agree", "missing", "stale", "uncomputed"):
+        for name in ("trials", "agree", "missing", "stale", "uncomputed", "unavailable"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.differ += other.differ
 
@@ -52,6 +53,7 @@ class Agreement:
             "missing": self.missing,
             "stale": self.stale,
             "uncomputed": self.uncomputed,
+            "unavailable": self.unavailable,
         }
 
     def __str__(self) -> str:
@@ -61,6 +63,7 @@ class Agreement:
             "have a STALE committed row": self.stale,
             "have no committed row": self.missing,
             "are not computed here": self.uncomputed,
+            "could not be verified, their data not being here": self.unavailable,
         }
         return ", ".join(parts + [f"{count} {what}" for what, count in counts.items() if count])
 
@@ -77,7 +80,9 @@ def compare_evidence(ours: Evidence, committed: Evidence) -> Agreement:
     """Compare two pieces of evidence on the trials of the first."""
     result = Agreement(trials=len(ours.plan.stamps))
     for key in ours.plan.stamps:
-        if key not in ours.current:
+        if key not in ours.current and key.dataset in ours.plan.absent:
+            result.unavailable += 1
+        elif key not in ours.current:
             result.uncomputed += 1
         elif key in committed.stale:
             result.stale += 1

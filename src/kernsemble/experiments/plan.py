@@ -8,7 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kernsemble.data.base import DatasetUnavailable
+from kernsemble.data.large import find_large
 from kernsemble.data.sources import get_source
+from kernsemble.data.store import core_path, repair_command
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.params import SCALES, PaperParams, params_hash, read_params
 from kernsemble.experiments.registry import Exhibit, Paper, TrialFunction, load_paper
@@ -77,6 +80,12 @@ class ExhibitPlan:
     def stamps(self) -> dict[Key, Stamp]:
         """Every row that belongs to the scale, with today's stamp."""
         return {key: job.stamp for job in self.jobs() for key in job.keys}
+
+    @cached_property
+    def absent(self) -> dict[str, str]:
+        """Labels whose data are too large for the repository and not on this machine, with the remedy."""
+        remedies = {label: absent_data(self._paper.datasets[label]) for label in self.datasets}
+        return {label: remedy for label, remedy in remedies.items() if remedy}
 
     def jobs(self, wanted: Iterable[Key] | None = None) -> list[Job]:
         """Return the calls that give the wanted rows (all by default), every dataset's trial 0 first."""
@@ -154,6 +163,21 @@ class Plan:
                 f"{self.paper.key} has no exhibit {exhibit!r}; it has {', '.join(self.exhibits)}."
             )
         return self.exhibits[exhibit]
+
+
+def absent_data(stored: Iterable[str]) -> str:
+    """Return how to get the large datasets that are not here; raise when one of the repository is missing."""
+    remedies = []
+    for name in stored:
+        source = get_source(name)
+        if source.kind == "large":
+            try:
+                find_large(source)
+            except DatasetUnavailable as error:
+                remedies.append(str(error))
+        elif not core_path(source).is_file():
+            raise PlanError(f"Dataset {name!r} is not in data/: {repair_command(source)}")
+    return " ".join(remedies)
 
 
 def data_checksum(stored: Iterable[str]) -> str:

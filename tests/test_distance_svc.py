@@ -1,10 +1,23 @@
+"""Distance-kernel machines as scikit-learn estimators, beside SVC and GridSearchCV."""
+
 import pickle
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, StratifiedKFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernsemble import DistanceKernelSVC, DistanceKernelSVCCV
+from kernsemble.kernels import gaussian_kernel, perceptron_kernel, stump_kernel
+
+NAMED = {"stump": stump_kernel, "perceptron": perceptron_kernel}
 
 
 @parametrize_with_checks(
@@ -16,3 +29,149 @@ from kernsemble import DistanceKernelSVC, DistanceKernelSVCCV
 )
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
+
+
+def noisy(rng, n=80, d=4):
+    X = rng.uniform(-1, 1, size=(n, d))
+    return X, np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, "yes", "no")
+
+
+@pytest.mark.parametrize("kernel", NAMED)
+def test_decides_like_svc_with_the_same_kernel(rng, kernel):
+    X, y = noisy(rng)
+    ours = DistanceKernelSVC(kernel, C=3.0, tol=1e-8).fit(X[:60], y[:60])
+    libsvm = SVC(kernel=NAMED[kernel], C=3.0, tol=1e-8).fit(X[:60], y[:60])
+    np.testing.assert_allclose(ours.decision_function(X), libsvm.decision_function(X), atol=1e-5)
+    np.testing.assert_array_equal(ours.predict(X), libsvm.predict(X))
+    np.testing.assert_array_equal(ours.support_, np.sort(libsvm.support_))
+    assert 0 <= ours.dual_gap_ <= 1e-5
+
+
+@pytest.mark.parametrize("gamma", [0.7, "scale"])
+def test_gaussian_kernel_decides_like_svc(rng, gamma):
+    X, y = noisy(rng)
+    ours = DistanceKernelSVC("gaussian", C=3.0, gamma=gamma, tol=1e-8).fit(X, y)
+    libsvm = SVC(C=3.0, gamma=gamma, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), libsvm.decision_function(X), atol=1e-5)
+
+
+def test_a_callable_kernel_and_a_pipeline(rng):
+    X, y = noisy(rng)
+    named = make_pipeline(MinMaxScaler((-1, 1)), DistanceKernelSVC("stump")).fit(X, y)
+    called = make_pipeline(MinMaxScaler((-1, 1)), DistanceKernelSVC(stump_kernel)).fit(X, y)
+    np.testing.assert_array_equal(named.decision_function(X), called.decision_function(X))
+
+
+def test_several_classes_are_one_against_the_rest():
+    X, y = load_iris(return_X_y=True)
+    ours = DistanceKernelSVC("perceptron", C=2.0, tol=1e-8).fit(X, y)
+    libsvm = OneVsRestClassifier(SVC(kernel=perceptron_kernel, C=2.0, tol=1e-8)).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), libsvm.decision_function(X), atol=1e-4)
+    assert ours.dual_coef_.shape == (3, len(ours.support_))
+    again = pickle.loads(pickle.dumps(ours))
+    np.testing.assert_array_equal(again.predict(X), ours.predict(X))
+
+
+def test_rows_are_scored_in_blocks(rng, monkeypatch):
+    from kernsemble.estimators import distance_svc
+
+    X, y = noisy(rng)
+    machine = DistanceKernelSVC().fit(X, y)
+    expected = machine.decision_function(X)
+    monkeypatch.setattr(distance_svc, "ROWS_AT_ONCE", 7)
+    np.testing.assert_allclose(machine.decision_function(X), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", NAMED)
+def test_selects_the_parameter_that_grid_search_selects(rng, kernel):
+    X, y = noisy(rng, n=100)
+    Cs = [2.0**-7, 2.0**-3, 2.0, 2.0**3]
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    ours = DistanceKernelSVCCV(kernel, Cs=Cs[::-1], random_state=0, tol=1e-7).fit(X, y)
+    search = GridSearchCV(SVC(kernel=NAMED[kernel], tol=1e-7), {"C": Cs}, cv=folds).fit(X, y)
+    np.testing.assert_array_equal(ours.Cs_, Cs)
+    np.testing.assert_allclose(ours.cv_scores_, search.cv_results_["mean_test_score"], atol=1e-12)
+    assert ours.best_C_ == search.best_params_["C"]  # both prefer the smaller C
+    assert ours.best_score_ == pytest.approx(search.best_score_)
+    np.testing.assert_array_equal(ours.predict(X), search.predict(X))
+
+
+def test_gaussian_grid_equals_grid_search(rng):
+    X, y = noisy(rng, n=60)
+    Cs, gammas = [0.5, 8.0], [0.01, 0.1, 1.0]
+    ours = DistanceKernelSVCCV("gaussian", Cs=Cs, gammas=gammas, cv=3, random_state=1, tol=1e-7).fit(X, y)
+    folds = StratifiedKFold(3, shuffle=True, random_state=1)
+    search = GridSearchCV(SVC(tol=1e-7), {"C": Cs, "gamma": gammas}, cv=folds).fit(X, y)
+    scores = search.cv_results_["mean_test_score"].reshape(2, 3).T
+    np.testing.assert_allclose(ours.cv_scores_, scores, atol=1e-12)
+    assert scores[list(gammas).index(ours.best_gamma_), Cs.index(ours.best_C_)] == scores.max()
+    K = gaussian_kernel(X, gamma=ours.best_gamma_)
+    direct = SVC(kernel="precomputed", C=ours.best_C_, tol=1e-7).fit(K, y)
+    np.testing.assert_allclose(ours.decision_function(X), direct.decision_function(K), atol=1e-5)
+
+
+def test_ties_go_to_the_smallest_or_the_largest(rng):
+    X = np.concatenate([rng.normal(size=(20, 2)) - 9, rng.normal(size=(20, 2)) + 9])
+    y = np.repeat([0, 1], 20)
+    smallest = DistanceKernelSVCCV(Cs=[1.0, 2.0, 4.0], random_state=0).fit(X, y)
+    largest = DistanceKernelSVCCV(Cs=[1.0, 2.0, 4.0], ties="largest", random_state=0).fit(X, y)
+    assert np.all(smallest.cv_scores_ == 1.0)
+    assert (smallest.best_C_, largest.best_C_) == (1.0, 4.0)
+    options = {"Cs": [1.0, 2.0], "gammas": [0.001, 0.01], "random_state": 0}
+    gaussian = DistanceKernelSVCCV("gaussian", **options).fit(X, y)
+    assert (gaussian.best_C_, gaussian.best_gamma_) == (1.0, 0.001)
+
+
+def test_default_grids_are_the_papers_55_and_550_problems(rng):
+    X, y = noisy(rng, n=30, d=2)
+    assert DistanceKernelSVCCV("perceptron", random_state=0).fit(X, y).cv_scores_.shape == (11,)
+    assert DistanceKernelSVCCV("gaussian", random_state=0).fit(X, y).cv_scores_.shape == (10, 11)
+
+
+def test_several_classes_and_any_splitter():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::5], y[::5]
+    model = DistanceKernelSVCCV(Cs=[1.0], cv=LeaveOneOut()).fit(X, y)
+    expected = np.mean(
+        [
+            DistanceKernelSVC(C=1.0).fit(np.delete(X, i, 0), np.delete(y, i)).predict(X[i : i + 1])[0] == y[i]
+            for i in range(len(y))
+        ]
+    )
+    assert model.best_score_ == pytest.approx(expected)
+
+
+def test_steps_that_run_out_warn_with_the_gap(rng):
+    X, y = noisy(rng)
+    with pytest.warns(ConvergenceWarning, match="duality gap"):
+        DistanceKernelSVC(C=100.0, max_iter=2).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DistanceKernelSVC(C=100.0).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (DistanceKernelSVC(C=-1.0), "C == -1"),
+        (DistanceKernelSVC(C=0.0), "C == 0"),
+        (DistanceKernelSVC(tol=0.0), "tol == 0"),
+        (DistanceKernelSVC(kernel="rbf"), "kernel must be"),
+        (DistanceKernelSVC("gaussian", gamma="auto"), "gamma must be"),
+        (DistanceKernelSVC("gaussian", gamma=-2.0), "gamma == -2"),
+        (DistanceKernelSVCCV(Cs=[]), "Cs must hold"),
+        (DistanceKernelSVCCV(Cs=[1.0, np.inf]), "Cs must hold"),
+        (DistanceKernelSVCCV("gaussian", gammas=[0.0]), "gammas must hold"),
+        (DistanceKernelSVCCV(ties="first"), "ties must be"),
+    ],
+)
+def test_bad_parameters_are_named(estimator, message, rng):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(*noisy(rng))
+
+
+def test_it_has_no_stages(rng):
+    machine = DistanceKernelSVC().fit(*noisy(rng))
+    assert not hasattr(machine, "staged_predict")
+    assert not hasattr(machine, "staged_decision_function")
+    assert not hasattr(machine, "feature_importances_")

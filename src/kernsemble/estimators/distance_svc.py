@@ -136,8 +136,9 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
     """Distance-kernel machine whose C, and gamma if Gaussian, are selected by cross-validation.
 
     Every C is solved on one kernel matrix, each from the last. The choice is the largest number of held-out
-    samples classified correctly, over all folds together (the rate that LIBSVM's ``-v`` prints). As in
-    LIBSVM's grid search the smaller C wins among equals; then the smaller gamma.
+    samples classified correctly, over all folds together (the rate that LIBSVM's ``-v`` prints). Among equals
+    the smaller C wins, as in LIBSVM's ``grid.py`` for one gamma; then the smaller gamma, where ``grid.py`` keeps
+    the one that it happened to visit first.
 
     Parameters
     ----------

@@ -1,0 +1,321 @@
+"""The kernel SVM against cvxpy, LIBSVM, its own optimality conditions, and NumPy twins of its steps."""
+
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from kkt import assert_kkt
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+
+from kernsemble.kernels import gaussian_kernel, perceptron_constants, perceptron_kernel, stump_kernel
+from kernsemble.masters import smo
+from kernsemble.masters.kernel_hinge import cross_validate_path, kernel_hinge_path, solve_kernel_hinge
+
+SHAPES = {"long": (40, 3), "wide": (15, 30), "duplicated columns": (25, 6), "duplicated rows": (24, 4)}
+
+
+def problem(rng, shape="long", noise=1.0):
+    """Points and labels that no machine separates easily."""
+    n, d = SHAPES[shape]
+    X = rng.uniform(-1, 1, size=(n, d))
+    if shape == "duplicated columns":
+        X[:, d // 2 :] = X[:, : d - d // 2]
+        X[:, 0] = 0.3  # a constant one too
+    if shape == "duplicated rows":
+        X[n // 2 :] = X[: n // 2]
+    y = np.where(X[:, -1] + noise * rng.normal(size=n) > 0, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return X, y
+
+
+def factor(K):
+    """Rows phi(x_i) with ``factor @ factor.T == K``."""
+    values, vectors = np.linalg.eigh(K)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def dual_of_libsvm(K, y, C, tol=1e-9):
+    """Dual objective of LIBSVM's solution."""
+    machine = SVC(C=C, kernel="precomputed", tol=tol).fit(K, y)
+    beta = np.zeros(len(y))
+    beta[machine.support_] = machine.dual_coef_[0]
+    return y @ beta - 0.5 * beta @ K @ beta, machine
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("C", [0.05, 1.0, 50.0])
+def test_optimality_conditions_hold(rng, shape, C):
+    X, y = problem(rng, shape)
+    K = perceptron_kernel(X, constant=perceptron_constants(X.shape[1], radius=8.0).Delta)
+    solution = solve_kernel_hinge(K, y, C, tol=1e-9)
+    phi = factor(K)
+    assert_kkt(phi, y, replace(solution, w=phi.T @ solution.w), loss="hinge", C=C, intercept="free", tol=1e-6)
+    assert solution.converged
+    assert -1e-9 <= solution.gap <= 1e-6 * max(1.0, solution.objective)
+    np.testing.assert_array_equal(solution.w, y * solution.u)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_equals_cvxpy(rng, C):
+    X, y = problem(rng)
+    X, y = X[:20], y[:20]
+    phi = factor(gaussian_kernel(X, gamma=2.0))
+    w, b = cp.Variable(phi.shape[1]), cp.Variable()
+    loss = cp.sum(cp.pos(1 - cp.multiply(y, phi @ w + b)))
+    optimum = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * loss)).solve(solver=cp.CLARABEL)
+    solution = solve_kernel_hinge(gaussian_kernel(X, gamma=2.0), y, C, tol=1e-9)
+    assert solution.objective == pytest.approx(optimum, rel=1e-6)
+    assert solution.dual_objective == pytest.approx(optimum, rel=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [stump_kernel, perceptron_kernel, gaussian_kernel])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_reaches_the_objective_of_libsvm(rng, kernel, shape):
+    X, y = problem(rng, shape)
+    K = kernel(X)
+    for C in (1e-3, 0.3, 30.0, 3000.0):
+        solution = solve_kernel_hinge(K, y, C, tol=1e-9)
+        expected, machine = dual_of_libsvm(K, y, C)
+        assert solution.dual_objective == pytest.approx(expected, rel=1e-6, abs=1e-9)
+        decision = K @ solution.w + solution.b
+        np.testing.assert_allclose(decision, machine.decision_function(K), atol=1e-3)
+
+
+def test_noisy_data_and_a_large_bound_need_subspace_steps(rng):
+    X = rng.uniform(-1, 1, size=(150, 3))
+    y = np.where(X[:, 0] + rng.normal(size=150) > 0, 1.0, -1.0)
+    K = gaussian_kernel(X, gamma=0.1)
+    bounds = 2.0**10 * y
+    beta = np.zeros(150)
+    E = -y
+    lower, upper = np.minimum(0, bounds), np.maximum(0, bounds)
+    pairs, subspaces, violation = smo.minimize(K, K.diagonal().copy(), lower, upper, beta, E, 1e-3, 10**7)
+    assert subspaces > 0
+    assert violation <= 1e-3
+    np.testing.assert_allclose(E, K @ beta - y, atol=1e-7)
+    assert abs(beta.sum()) <= 1e-7
+    expected = dual_of_libsvm(K, y, 2.0**10, tol=1e-4)[0]
+    assert y @ beta - 0.5 * beta @ K @ beta == pytest.approx(expected, rel=1e-6)
+    assert pairs < 20_000
+
+
+@pytest.mark.parametrize("C", [0.1, 5.0])
+def test_the_constant_of_a_kernel_drops_out(rng, C):
+    """Theorems 2 and 5; and scaling the kernel by a is scaling C by a."""
+    X, y = problem(rng)
+    K = stump_kernel(X)
+    plain = solve_kernel_hinge(K, y, C, tol=1e-10)
+    shifted = solve_kernel_hinge(K + 7.0, y, C, tol=1e-10)
+    scaled = solve_kernel_hinge(4.0 * K, y, C / 4.0, tol=1e-10)
+    expected = K @ plain.w + plain.b
+    np.testing.assert_allclose((K + 7.0) @ shifted.w + shifted.b, expected, atol=1e-7)
+    np.testing.assert_allclose(4.0 * K @ scaled.w + scaled.b, expected, atol=1e-7)
+
+
+def test_path_equals_separate_solutions(rng):
+    X, y = problem(rng)
+    K = stump_kernel(X)
+    weight = rng.integers(1, 4, size=y.size).astype(float)
+    Cs = 2.0 ** np.arange(-9, 6, 2)
+    path = kernel_hinge_path(K, y, Cs, sample_weight=weight, tol=1e-9)
+    for C, warm in zip(Cs, path, strict=True):
+        cold = solve_kernel_hinge(K, y, C * weight, tol=1e-9)
+        assert warm.objective == pytest.approx(cold.objective, rel=1e-9)
+        assert warm.gap <= 1e-6 * max(1.0, warm.objective)
+
+
+def test_warm_start_at_the_optimum_takes_no_steps(rng):
+    X, y = problem(rng)
+    K = perceptron_kernel(X)
+    first = solve_kernel_hinge(K, y, 2.0, tol=1e-6)
+    again = solve_kernel_hinge(K, y, 2.0, start=first.w, tol=2e-6)
+    assert again.n_iter == 0
+
+
+def test_weights_count_like_repeated_samples(rng):
+    X, y = problem(rng)
+    weight = rng.integers(1, 4, size=y.size)
+    K = perceptron_kernel(X)
+    rows = np.repeat(np.arange(y.size), weight)
+    weighted = solve_kernel_hinge(K, y, 0.7 * weight, tol=1e-9)
+    repeated = solve_kernel_hinge(K[np.ix_(rows, rows)], y[rows], 0.7, tol=1e-9)
+    assert weighted.objective == pytest.approx(repeated.objective, rel=1e-9)
+
+
+def test_known_optimum():
+    """Two points at distance 2: the multipliers are 1/2, or C where that is smaller."""
+    K = -np.abs(np.array([[0.0, 2.0], [2.0, 0.0]]))
+    y = np.array([-1.0, 1.0])
+    np.testing.assert_allclose(solve_kernel_hinge(K, y, 10.0).u, 0.5)
+    bounded = solve_kernel_hinge(K, y, 0.1)
+    np.testing.assert_allclose(bounded.u, 0.1)
+    assert bounded.objective == pytest.approx(0.5 * 4 * 0.01 + 0.2 * (1 - 0.2))
+    assert bounded.gap == pytest.approx(0.0, abs=1e-12)
+
+
+def test_identical_points_with_both_labels():
+    K, y = np.zeros((4, 4)), np.array([1.0, -1.0, 1.0, 1.0])
+    solution = solve_kernel_hinge(K, y, 1.0)
+    assert solution.converged
+    assert solution.objective == pytest.approx(2.0)  # the majority's side of the margin
+    assert solution.gap == pytest.approx(0.0, abs=1e-9)
+
+
+def test_steps_that_run_out_are_admitted(rng):
+    X, y = problem(rng)
+    solution = solve_kernel_hinge(stump_kernel(X), y, 10.0, tol=1e-9, max_iter=3)
+    assert not solution.converged
+    assert solution.gap > 1e-3
+    assert "violating pair" in solution.message
+
+
+@pytest.mark.parametrize("kernel", [stump_kernel, gaussian_kernel])
+def test_cross_validation_counts_what_libsvm_counts(rng, kernel):
+    X = rng.uniform(-1, 1, size=(90, 4))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=90) > 0, 1.0, -1.0)
+    K, Cs = kernel(X), [0.01, 0.1, 1.0, 10.0]
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    expected = [
+        [
+            np.sum(
+                SVC(C=C, kernel="precomputed", tol=1e-9)
+                .fit(K[np.ix_(train, train)], y[train])
+                .predict(K[np.ix_(test, train)])
+                == y[test]
+            )
+            for train, test in folds
+        ]
+        for C in Cs
+    ]
+    np.testing.assert_array_equal(cross_validate_path(K, y, Cs, folds, tol=1e-9), expected)
+
+
+def test_cross_validation_of_several_classes_and_of_a_class_that_a_fold_lacks(rng):
+    X = np.concatenate(
+        [rng.normal(size=(8, 2)) + 6 * np.array(center) for center in [(0, 0), (0, 1), (1, 0)]]
+    )
+    labels = np.repeat(np.arange(3), 8)
+    Y = np.where(labels[:, np.newaxis] == np.arange(3), 1.0, -1.0)
+    everything, without_third = np.arange(24), np.arange(16)
+    folds = [(everything, everything), (without_third, everything)]
+    np.testing.assert_array_equal(
+        cross_validate_path(perceptron_kernel(X), Y, [10.0], folds, tol=1e-6), [[24, 16]]
+    )
+    one_label = [(np.arange(8), np.arange(16))]
+    y = np.where(labels == 0, 1.0, -1.0)
+    np.testing.assert_array_equal(cross_validate_path(perceptron_kernel(X), y, [1.0], one_label), [[8]])
+
+
+@pytest.mark.parametrize(
+    ("K", "y", "C", "message"),
+    [
+        (np.zeros((2, 3)), [1.0, -1.0], 1.0, "shape"),
+        (np.zeros((2, 2)), [1.0, 1.0], 1.0, "both present"),
+        (np.zeros((2, 2)), [0.0, 1.0], 1.0, "labels -1 and"),
+        (np.full((2, 2), np.nan), [1.0, -1.0], 1.0, "NaN"),
+        (np.zeros((2, 2)), [1.0, -1.0], -1.0, "C must not be negative"),
+        (np.zeros((2, 2)), [1.0, -1.0], np.nan, "C must not be negative"),
+    ],
+)
+def test_bad_input_is_named(K, y, C, message):
+    with pytest.raises(ValueError, match=message):
+        solve_kernel_hinge(K, np.array(y), C)
+
+
+# ---- NumPy twins of the compiled steps
+
+
+def positive_matrix(rng, n=12):
+    A = rng.normal(size=(n, n + 2))
+    return A @ A.T
+
+
+def centered(K, free):
+    """What `_factor` factors: distances from the first free variable, plus a constant of their size."""
+    r = free[0]
+    D = K[np.ix_(free, free)] - K[free, r][:, np.newaxis] - K[r, free][np.newaxis] + K[r, r]
+    return D + D.diagonal().max()
+
+
+def test_factor_and_deletion_equal_numpy(rng):
+    K = positive_matrix(rng)
+    free = np.array([1, 3, 4, 7, 8, 11])
+    kept, U = smo._factor(K, free)
+    U = np.triu(U)  # what lies below the diagonal is never read
+    np.testing.assert_array_equal(kept, free)
+    np.testing.assert_allclose(U.T @ U, centered(K, free), atol=1e-9)
+    for size, first in ((6, 2), (5, 0), (4, 3)):
+        expected = np.delete(np.delete((U.T @ U)[:size, :size], first, 0), first, 1)
+        remaining = np.delete(kept[:size], first)
+        smo._delete(U, kept, first, size)
+        leading = np.triu(U[: size - 1, : size - 1])
+        U[: size - 1, : size - 1] = leading
+        np.testing.assert_allclose(leading.T @ leading, expected, atol=1e-9)
+        np.testing.assert_array_equal(kept[: size - 1], remaining)
+
+
+def test_factor_drops_dependent_variables(rng):
+    K = positive_matrix(rng, 6)
+    K = K[np.ix_([0, 1, 2, 1, 4], [0, 1, 2, 1, 4])]  # the fourth repeats the second
+    kept, U = smo._factor(K, np.arange(5))
+    np.testing.assert_array_equal(kept, [0, 1, 2, 4])
+    assert np.all(U.diagonal() > 0)
+
+
+def test_newton_direction_solves_the_equality_constrained_program(rng):
+    K, E = positive_matrix(rng), rng.normal(size=12)
+    free, U = smo._factor(K, np.array([0, 2, 5, 6, 9]))
+    system = np.block([[K[np.ix_(free, free)], np.ones((5, 1))], [np.ones((1, 5)), np.zeros((1, 1))]])
+    expected = np.linalg.solve(system, np.append(-E[free], 0.0))[:5]
+    np.testing.assert_allclose(smo._newton_direction(U, E, free), expected, rtol=1e-7, atol=1e-9)
+
+
+def test_step_ends_at_the_first_bound_or_at_the_minimum():
+    beta, E = np.array([0.5, 0.5]), np.array([1.0, -1.0])
+    direction, change = np.array([-1.0, 1.0]), np.array([-1.0, 1.0])
+    free = np.array([0, 1])
+    lower = np.zeros(2)
+    t, first = smo._step_length(lower, np.array([9.0, 0.75]), beta, E, change, free, direction)
+    assert (t, first) == (0.25, 1)
+    t, first = smo._step_length(lower - 9.0, np.full(2, 9.0), beta, E, change, free, direction)
+    assert (t, first) == (1.0, -1)
+    assert smo._step_length(lower, np.ones(2), beta, -E, change, free, direction) == (0.0, -1)
+
+
+def test_pair_selection_equals_numpy(rng):
+    K, n = positive_matrix(rng), 12
+    E, row = rng.normal(size=n), K[3]
+    shut = np.where(rng.random(n) < 0.3, smo.SHUT, 0.0)
+    gain, low = np.empty(n), E.min()
+    best, high = smo._gains(E, shut, K.diagonal().copy(), row, low, K[3, 3], gain)
+    curvature = np.maximum(K[3, 3] + K.diagonal() - 2 * row, smo.TINY)
+    expected = np.where(shut == 0, np.maximum(E - low, 0.0) ** 2 / curvature, 0.0)
+    np.testing.assert_allclose(gain, expected)
+    assert best == gain.max()
+    assert high == E[shut == 0].max()
+    moved = E.copy()
+    smallest = smo._move(moved, K[1], K[2], 0.5, shut)
+    np.testing.assert_allclose(moved, E + 0.5 * (K[1] - K[2]))
+    assert smallest == moved[shut == 0].min()
+
+
+def test_subspace_steps_only_descend(rng):
+    K, n = positive_matrix(rng, 30), 30
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    beta = rng.uniform(-0.5, 0.5, size=n)
+    beta -= beta.mean()
+    E = K @ beta - y
+
+    def value():
+        return 0.5 * beta @ K @ beta - y @ beta
+
+    before = value()
+    steps, reached = smo._subspace_steps(K, np.full(n, -1.0), np.full(n, 1.0), beta, E, np.empty(n), 1e9)
+    assert steps >= 1
+    assert reached
+    assert value() < before
+    assert abs(beta.sum()) < 1e-10
+    assert np.all(np.abs(beta) <= 1.0)
+    np.testing.assert_allclose(E, K @ beta - y, atol=1e-9)

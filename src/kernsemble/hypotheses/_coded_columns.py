@@ -95,7 +95,7 @@ class CodedColumns:
     def threshold(self, column: int, cut: int) -> float:
         """Return the threshold of a cut."""
         values, code = self.values[column], cut - self._bin_first[column]
-        return midpoint(values[code], values[code + 1])
+        return midpoint(float(values[code]), float(values[code + 1]))
 
     def cut_at(self, column: int, threshold: float) -> int:
         """Return the cut with this threshold."""

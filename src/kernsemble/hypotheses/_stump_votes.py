@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
+_BLOCK = 256  # rows that are searched side by side
+
 
 def step_tables(
     features: np.ndarray, thresholds: np.ndarray, W: np.ndarray
@@ -49,18 +51,40 @@ def step_tables(
 @njit(cache=True, nogil=True)
 def add_votes(X, used, first, knots, steps, out, start, stop):
     """Add the step functions' values at rows start..stop-1 of X to out (n, K)."""
-    n_scores = uint64(out.shape[1])
-    for i in range(start, stop):
+    x, places = np.empty(_BLOCK), np.empty(_BLOCK, np.int64)
+    for row in range(start, stop, _BLOCK):
+        n_rows = min(_BLOCK, stop - row)
         for g in range(len(used)):
-            x = X[i, used[g]]
-            low, length = first[g], first[g + 1] - first[g]
-            while length > 1:  # the answer lies in low..low + length
-                half = length // 2
-                low += half * (knots[low + half - 1] < x)
-                length -= half
-            below = uint64(low + (knots[low] < x) + g)
-            for k in range(n_scores):
-                out[i, k] += steps[below, k]
+            for i in range(n_rows):
+                x[i] = X[row + i, used[g]]
+            _count_below(knots[first[g] : first[g + 1]], x, places, n_rows)
+            _add_steps(steps[first[g] + g : first[g + 1] + g + 1], places, out[row : row + n_rows])
+
+
+@njit(cache=True, nogil=True)
+def _count_below(knots, x, places, n_rows):
+    """places[i] = number of knots below x[i]: binary searches in step, compiled to vectors."""
+    places[:n_rows] = 0
+    length = len(knots)
+    while length > 1:  # the answer lies in places[i]..places[i] + length
+        half = length // 2
+        for i in range(n_rows):
+            places[i] += half if knots[uint64(places[i] + half - 1)] < x[i] else 0
+        length -= half
+    for i in range(n_rows):
+        places[i] += 1 if knots[uint64(places[i])] < x[i] else 0
+
+
+@njit(cache=True, nogil=True)
+def _add_steps(steps, places, out):
+    """out[i] += steps[places[i]]."""
+    if out.shape[1] == 1:
+        for i in range(len(out)):
+            out[i, 0] += steps[uint64(places[i]), 0]
+        return
+    for i in range(len(out)):
+        for k in range(out.shape[1]):
+            out[i, k] += steps[uint64(places[i]), k]
 
 
 @njit(cache=True, nogil=True)

@@ -196,7 +196,7 @@ class StumpHypotheses:
         scores = np.zeros((len(X), weights.shape[1])) + b
         tables = step_tables(self.features, self.thresholds, weights)
         if len(self):
-            run_pieces(partial(add_votes, X, *tables, scores), 8 * len(tables[0]) * np.arange(len(X) + 1))
+            run_pieces(partial(add_votes, X, *tables, scores), 4 * len(tables[0]) * np.arange(len(X) + 1))
         return scores[:, 0] if W.ndim == 1 else scores
 
     def feature_importances(self, W: np.ndarray) -> np.ndarray:

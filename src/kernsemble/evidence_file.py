@@ -49,7 +49,6 @@ class Contents:
     rows: list[Row] = field(default_factory=list)
     damaged: list[int] = field(default_factory=list)
     clean: bool = True
-    size: int = 0
 
 
 def read_rows(path: Path, metrics: Sequence[str]) -> Contents:
@@ -69,39 +68,42 @@ def read_rows(path: Path, metrics: Sequence[str]) -> Contents:
         raise EvidenceError(f"{path} cannot be read: {error.strerror}.") from None
     header = (*KEY_COLUMNS, *metrics, *TAIL_COLUMNS)
     lines = data.split(b"\n")
-    found = Contents(clean=lines[0] == ",".join((*header, CHECK)).encode(), size=len(data))
-    columns = _columns(lines[0], header)
+    numbers, bodies, damaged = _sound_lines(lines)
+    parsed = [next(csv.reader([body])) for body in bodies]
+    columns = _columns(lines[0], header, len(parsed[0]) if parsed else None)
     if columns is None:
-        found.damaged.append(1)
+        damaged.append(1)
         columns = header
-    numbers, bodies = [], []
+    known = frozenset(metrics)
+    rows = [_row(columns, cells, known) for cells in parsed]
+    damaged += [number for number, row in zip(numbers, rows, strict=True) if row is None]
+    clean = lines[0] == ",".join((*header, CHECK)).encode() and not damaged and data.endswith(b"\n")
+    return Contents([row for row in rows if row is not None], sorted(damaged), clean)
+
+
+def _sound_lines(lines: list[bytes]) -> tuple[list[int], list[str], list[int]]:
+    """Return numbers and texts of the lines whose check is right, and the numbers of the others."""
+    numbers, bodies, damaged = [], [], []
     for number, line in enumerate(lines[1:], start=2):
         body, _, check = line.rstrip(b"\r").rpartition(b",")
-        if _crc(body) == check and number < len(lines):
+        if number < len(lines) and _crc(body) == check:
             numbers.append(number)
-            bodies.append(body.decode())
-        elif line or number < len(lines):
-            found.damaged.append(number)
-    known = frozenset(metrics)
-    for number, cells in zip(numbers, csv.reader(bodies), strict=True):
-        row = _row(columns, cells, known)
-        if row is None:
-            found.damaged.append(number)
-        else:
-            found.rows.append(row)
-    found.damaged.sort()
-    found.clean = found.clean and not found.damaged and data.endswith(b"\n")
-    return found
+            bodies.append(body.decode(errors="replace"))
+        elif line or number < len(lines):  # the last one ends in a line break, or was cut off
+            damaged.append(number)
+    return numbers, bodies, damaged
 
 
-def _columns(line: bytes, expected: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the columns that a header line names, or None when it is not a header."""
+def _columns(line: bytes, expected: tuple[str, ...], width: int | None) -> tuple[str, ...] | None:
+    """Return the columns that a header line names; None when it is damaged, and today's are to be taken."""
     columns = tuple(line.decode(errors="replace").rstrip("\r").split(","))
     ends = (columns[:3], columns[-5:]) == (KEY_COLUMNS, (*TAIL_COLUMNS, CHECK))
     if not ends or len(set(columns)) < len(columns):
         return None
     if len(columns) == len(expected) + 1 and set(columns) - set(expected) - {CHECK}:
         return None  # as wide as today's header, with a name that is not in it
+    if len(columns) - 1 != width == len(expected):
+        return None  # the rows are as wide as today's header, and this one is not
     return columns[:-1]
 
 
@@ -109,11 +111,19 @@ def _row(columns: tuple[str, ...], cells: list[str], known: frozenset[str]) -> R
     if len(cells) != len(columns):
         return None
     dataset, method, trial, *values, seconds, revision, params, data = cells
-    if not trial.isdecimal():
+    if not trial.isdecimal() or not _is_number(seconds):
         return None
     named = zip(columns[3:-4], values, strict=True)
     metrics = {name: text for name, text in named if text and name in known}
     return Row(Key(dataset, method, int(trial)), metrics, float(seconds), Stamp(revision, params, data))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _crc(body: bytes) -> bytes:

@@ -137,8 +137,8 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
 
     Every C is solved on one kernel matrix, each from the last. The choice is the largest number of held-out
     samples classified correctly, over all folds together (the rate that LIBSVM's ``-v`` prints). Among equals
-    the smaller C wins, as in LIBSVM's ``grid.py`` for one gamma; then the smaller gamma, where ``grid.py`` keeps
-    the one that it happened to visit first.
+    the smaller C wins, as in LIBSVM's ``grid.py`` for one gamma; then the smaller gamma, where ``grid.py``
+    keeps the one that it happened to visit first.
 
     Parameters
     ----------

@@ -141,8 +141,9 @@ def _newton(
     v, margin = np.zeros(A.shape[1]), np.zeros(y.size)
     penalty = np.ones(v.size)
     penalty[-1] = 0.0
-    best, best_gap, step = (v, np.zeros(y.size)), np.inf, 0
-    for step in range(1, max_iter + 1):
+    best, best_gap, n_iter = (v, np.zeros(y.size)), np.inf, 0
+    while n_iter < max_iter:
+        n_iter += 1
         slack = np.maximum(0.0, 1.0 - margin)
         active = np.flatnonzero(slack)
         part = A[active]
@@ -150,7 +151,7 @@ def _newton(
         gradient = penalty * v - weighted.T @ slack[active]
         hessian = part.T @ weighted
         hessian.flat[:: v.size + 1] += penalty + 1e-14 * hessian.trace()
-        direction = -cho_solve(cho_factor(hessian), gradient)
+        direction = -cho_solve(cho_factor(hessian, check_finite=False), gradient, check_finite=False)
         moved = A @ direction
         t = _exact_step(penalty * v, direction * penalty, margin, moved, cost)
         v = v + t * direction
@@ -163,7 +164,7 @@ def _newton(
             break  # rounding is all that is left
         if gap <= 1e-3 * tol * max(1.0, objective):
             break
-    return *best, step
+    return *best, n_iter
 
 
 def _exact_step(
@@ -196,75 +197,71 @@ def _interior_point(
     X: np.ndarray, y: np.ndarray, cost: np.ndarray, tol: float, max_iter: int
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Primal-dual interior point on the hinge: weights and intercept, dual weights, steps."""
-    A = np.column_stack([X, np.ones(y.size)]) * y[:, np.newaxis]
-    state = _Iterate(A, cost)
-    best, best_gap = None, np.inf
-    for step in range(1, max_iter + 1):
-        state.advance()
-        v, u = state.v.copy(), _balance(y, state.u)
+    center = X.mean(axis=0)  # the free intercept absorbs a shift, the linear systems like it centered
+    iterate = _Iterate(np.column_stack([X - center, np.ones(y.size)]) * y[:, np.newaxis], cost)
+    best, best_gap, idle, n_iter = (iterate.v, np.zeros(y.size)), np.inf, 0, 0
+    while n_iter < max_iter:
+        n_iter += 1
+        iterate.advance()
+        v, u = iterate.v.copy(), _balance(y, iterate.u)
+        v[-1] -= center @ v[:-1]
         objective, gap = _gap(X, y, cost, 1, v, u)
+        idle = 0 if gap < 0.9 * best_gap else idle + 1
         if gap < best_gap:
             best, best_gap = (v, u), gap
-        elif step > 60 or state.complementarity() <= 1e-14 * max(1.0, objective):
+        if gap <= 0.1 * tol * max(1.0, objective) or (idle > 4 and best_gap <= 1e-6 * max(1.0, objective)):
             break
-        if gap <= 0.1 * tol * max(1.0, objective):
-            break
-    return *best, step
+    return *best, n_iter
 
 
 class _Iterate:
-    """Strictly interior u in (0, cost) with the multipliers z of u >= 0 and slack of u <= cost.
+    """Strictly interior u in (0, cost) with the multipliers z of u >= 0 and slack of room = cost - u >= 0.
 
-    v = (w, b) with w = sum_i u_i y_i x_i; at the optimum A v - 1 + slack - z = 0 and the last entry of A'u
-    is 0.
+    v = (w, b) with w = sum_i u_i y_i x_i; at the optimum A v - 1 + slack - z = 0 and the last entry of A'u is 0.
     """
 
     def __init__(self, A: np.ndarray, cost: np.ndarray):
-        self.A, self.cost = A, cost
-        self.u = 0.5 * cost
+        self.A = A
+        self.u, self.room = 0.5 * cost, 0.5 * cost
         self.v = A.T @ self.u
         self.v[-1] = 0.0
         residual = A @ self.v - 1.0
         self.z = np.maximum(residual, 0.0) + 1.0
         self.slack = np.maximum(-residual, 0.0) + 1.0
 
-    def complementarity(self) -> float:
-        """Sum of the products that vanish at the optimum."""
-        return float(self.u @ self.z + (self.cost - self.u) @ self.slack)
-
     def advance(self) -> None:
         """One predictor and corrector step."""
-        room = self.cost - self.u
-        curvature = 1.0 / (self.z / self.u + self.slack / room)
-        system = self.A.T @ (self.A * curvature[:, np.newaxis])
+        u, room, z, slack = self.u, self.room, self.z, self.slack
+        curvature = 1.0 / (z / u + slack / room)
+        scaled = self.A * np.sqrt(curvature)[:, np.newaxis]
+        system = scaled.T @ scaled
         system.flat[:: self.v.size + 1] += 1e-15 * system.trace()
         system.flat[: -1 : self.v.size + 1] += 1.0
-        factor = cho_factor(system)
-        residual = self.A @ self.v - 1.0 + self.slack - self.z
-        products = (-self.u * self.z, -room * self.slack)
-        du, dv, dz, ds = self._direction(factor, curvature, residual, room, products)
-        t = self._length(du, dz, ds, room, 1.0)
-        mean = self.complementarity() / (2 * self.u.size)
-        after = (self.u + t * du) @ (self.z + t * dz) + (room - t * du) @ (self.slack + t * ds)
-        target = mean * (after / (2 * self.u.size * mean)) ** 3
-        products = (target - self.u * self.z - du * dz, target - room * self.slack + du * ds)
-        du, dv, dz, ds = self._direction(factor, curvature, residual, room, products)
-        t = self._length(du, dz, ds, room, 0.995)
-        self.u += t * du
-        self.v += t * dv
-        self.z += t * dz
-        self.slack += t * ds
+        factor = cho_factor(system, check_finite=False)
+        residual = self.A @ self.v - 1.0 + slack - z
+        du, dv, dz, ds = self._direction(factor, curvature, residual, -u * z, -room * slack)
+        t = self._length(du, dz, ds)
+        mean = (u @ z + room @ slack) / (2 * u.size)
+        after = ((u + t * du) @ (z + t * dz) + (room - t * du) @ (slack + t * ds)) / (2 * u.size)
+        target = mean * (after / mean) ** 3
+        products = target - u * z - du * dz, target - room * slack + du * ds
+        du, dv, dz, ds = self._direction(factor, curvature, residual, *products)
+        t = 0.995 * self._length(du, dz, ds)
+        self.u, self.room, self.v = u + t * du, room - t * du, self.v + t * dv
+        self.z, self.slack = z + t * dz, slack + t * ds
 
-    def _direction(self, factor, curvature, residual, room, products):
+    def _direction(self, factor, curvature, residual, lower, upper):
         """Solve the Newton system for given right-hand sides of the complementarity products."""
-        gain = products[0] / self.u - products[1] / room - residual
+        gain = lower / self.u - upper / self.room - residual
         right = self.A.T @ (curvature * gain)
         right[-1] += self.A[:, -1] @ self.u
-        dv = cho_solve(factor, right)
+        dv = cho_solve(factor, right, check_finite=False)
         du = curvature * (gain - self.A @ dv)
-        return du, dv, (products[0] - self.z * du) / self.u, (products[1] + self.slack * du) / room
+        return du, dv, (lower - self.z * du) / self.u, (upper + self.slack * du) / self.room
 
-    def _length(self, du, dz, ds, room, share):
-        """Longest step, at most 1, that keeps the given share of the way to the boundary."""
-        ratios = (np.max(-du / self.u), np.max(du / room), np.max(-dz / self.z), np.max(-ds / self.slack))
-        return min(1.0, share / max(*ratios, 1e-300))
+    def _length(self, du, dz, ds):
+        """Longest step, at most 1/0.995, that does not leave the interior."""
+        steepest = max(
+            np.max(-du / self.u), np.max(du / self.room), np.max(-dz / self.z), np.max(-ds / self.slack)
+        )
+        return 1.0 / max(steepest, 0.995)

@@ -1,0 +1,150 @@
+"""The primal SVM with a free intercept against cvxpy, LIBSVM and its optimality conditions."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from kkt import assert_kkt
+from scipy.optimize import minimize_scalar
+from sklearn.svm import SVC, LinearSVC
+
+from kernsemble.masters import psvm
+from kernsemble.masters.psvm import solve_psvm
+
+SHAPES = {"long": (60, 4), "wide": (15, 40), "duplicated columns": (30, 6), "one column": (25, 1)}
+LOSS = {1: "hinge", 2: "squared_hinge"}
+
+
+def problem(rng, shape="long", noise=1.0):
+    n, d = SHAPES[shape]
+    X = rng.normal(size=(n, d))
+    if shape == "duplicated columns":
+        X[:, d // 2 :] = X[:, : d // 2]
+        X[:, 0] = 1.0  # and a constant one, beside the free intercept
+    y = np.where(X[:, -1] + noise * rng.normal(size=n) > 0.3, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return X, y
+
+
+def value_of_cvxpy(X, y, lam, p):
+    w, b = cp.Variable(X.shape[1]), cp.Variable()
+    slack = cp.pos(1 - cp.multiply(y, X @ w + b))
+    loss = cp.sum(slack if p == 1 else cp.square(slack))
+    return cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + lam * loss)).solve(solver=cp.CLARABEL)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("lam", [0.01, 1.0, 100.0])
+def test_optimality_conditions_and_certificate(rng, p, shape, lam):
+    X, y = problem(rng, shape)
+    solution = solve_psvm(X, y, lam, p, tol=1e-11)
+    assert solution.converged
+    assert abs(y @ solution.u) <= 1e-12 * max(1.0, solution.u.sum())  # exactly feasible: the gap is a bound
+    assert np.all(solution.u >= 0)
+    assert p == 2 or np.all(solution.u <= lam)
+    assert -1e-12 <= solution.relative_gap <= 1e-11
+    loose = 1e-4 * max(1.0, lam)  # u approaches its bounds as the root of the gap
+    assert_kkt(X, y, solution, loss=LOSS[p], C=lam, intercept="free", tol=loose if p == 1 else 1e-8)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("lam", [0.05, 2.0])
+def test_equals_cvxpy(rng, p, lam):
+    X, y = problem(rng)
+    assert solve_psvm(X[:20], y[:20], lam, p).objective == pytest.approx(
+        value_of_cvxpy(X[:20], y[:20], lam, p), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_hinge_equals_libsvm(rng, shape):
+    X, y = problem(rng, shape)
+    solution = solve_psvm(X, y, 0.7, 1)
+    libsvm = SVC(C=0.7, kernel="linear", tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(solution.w, libsvm.coef_[0], atol=1e-5)
+
+
+def test_squared_hinge_equals_liblinear_where_the_intercept_is_almost_free(rng):
+    """LIBLINEAR penalizes the intercept; scaled by 1000 it is nearly free."""
+    X, y = problem(rng)
+    solution = solve_psvm(X, y, 0.7, 2)
+    liblinear = LinearSVC(C=0.7, dual=False, intercept_scaling=1000.0, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(solution.w, liblinear.coef_[0], atol=1e-5)
+    assert solution.b == pytest.approx(liblinear.intercept_[0], abs=1e-4)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_known_optimum(p):
+    """Points -1 and 1: w = 1 without loss at p = 1; (1 - w)^2 keeps w at 4 lam / (1 + 4 lam)."""
+    solution = solve_psvm(np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0]), 3.0, p, tol=1e-12)
+    assert solution.w[0] == pytest.approx(1.0 if p == 1 else 12 / 13, abs=1e-6)
+    assert solution.b == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_weights_count_like_repeated_samples(rng, p):
+    X, y = problem(rng)
+    weight = rng.integers(1, 4, size=y.size)
+    weighted = solve_psvm(X, y, 0.5, p, sample_weight=weight)
+    repeated = solve_psvm(np.repeat(X, weight, axis=0), np.repeat(y, weight), 0.5, p)
+    assert weighted.objective == pytest.approx(repeated.objective, rel=1e-8)
+    np.testing.assert_allclose(weighted.w, repeated.w, atol=1e-4)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_a_rotation_and_a_shift_of_the_data_change_nothing(rng, p):
+    X, y = problem(rng)
+    turned = X @ np.linalg.qr(rng.normal(size=(4, 4)))[0] + 5.0
+    first, second = (solve_psvm(Z, y, 0.5, p, tol=1e-11) for Z in (X, turned))
+    assert first.objective == pytest.approx(second.objective, rel=1e-9)
+
+
+def test_newton_ends_after_few_steps(rng):
+    X = rng.normal(size=(2000, 10))
+    y = np.where(X @ rng.normal(size=10) + 3 * rng.normal(size=2000) > 1, 1.0, -1.0)
+    solution = solve_psvm(X, y, 2.0, 2)
+    assert solution.n_iter <= 8
+    assert solution.relative_gap <= 1e-14
+
+
+def test_line_search_finds_the_minimum_of_a_piecewise_quadratic(rng):
+    for _ in range(20):
+        margin, moved = rng.normal(size=30), rng.normal(size=30)
+        cost = rng.uniform(0.1, 2.0, size=30)
+        v, direction = rng.normal(size=3), rng.normal(size=3)
+
+        def value(t, margin=margin, moved=moved, cost=cost, v=v, direction=direction):
+            slack = np.maximum(0.0, 1.0 - margin - t * moved)
+            return 0.5 * np.sum((v + t * direction) ** 2) + cost @ slack**2
+
+        if value(1e-7) > value(0.0):
+            continue
+        t = psvm._exact_step(v, direction, margin, moved, cost)
+        assert (
+            value(t)
+            <= minimize_scalar(value, bounds=(0, 100), options={"xatol": 1e-10}, method="bounded").fun + 1e-9
+        )
+
+
+def test_steps_that_run_out_are_admitted(rng):
+    X, y = problem(rng)
+    solution = solve_psvm(X, y, 10.0, 1, max_iter=3)
+    assert not solution.converged
+    assert solution.objective >= value_of_cvxpy(X, y, 10.0, 1) >= solution.dual_objective
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.ones(60)}, "both present"),
+        ({"p": 3}, "p must be 1 or 2"),
+        ({"lam": 0.0}, "must be positive"),
+        ({"lam": np.inf}, "must be positive"),
+        ({"X": np.full((60, 2), np.nan)}, "NaN"),
+        ({"X": np.ones((59, 2))}, "shape"),
+    ],
+)
+def test_bad_input_is_named(change, message, rng):
+    X, y = problem(rng)
+    with pytest.raises(ValueError, match=message):
+        solve_psvm(**{"X": X, "y": y, "lam": 1.0, "p": 2, **change})

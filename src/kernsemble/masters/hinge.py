@@ -31,7 +31,11 @@ from numba import njit
 from kernsemble.masters.base import Solution
 from kernsemble.masters.columns import INTERCEPTS, SignedColumns, balance, descend
 from kernsemble.masters.hinge_newton import ProximalNewton
+from kernsemble.masters.least_norm import least_norm as pick_least_norm
 
+_LEAST_NORM_TOL = 1e-12  # to which the problem is solved where the rows on the margin must be known
+_FACE = 10.0  # times tol and the number of samples: how near to 1 the margin of such a row is
+_ROUNDING = 1e-14  # of an objective, relative to that of w = 0
 _EPOCHS = 10  # epochs of coordinate ascent between two looks at the gap
 # Curvature of the proximal term that stands in for a free intercept, in either phase; exact in binary.
 _DESCENT_METRIC, _NEWTON_METRIC = 2.0**-3, 2.0**-10
@@ -55,7 +59,7 @@ class Hinge:
     max_iter : int, default=1000
         Blocks of ten epochs plus Newton steps, at most, in one ``solve``.
     least_norm : bool, default=False
-        Whether to return the dual solution of least weighted norm.
+        Whether to return the dual solution of least weighted norm; tol is then at most 1e-12.
 
     References
     ----------
@@ -91,16 +95,18 @@ class Hinge:
         )
         self.weight = np.ascontiguousarray(weight)
         self.upper = C * self.weight
-        self.intercept, self.tol, self.max_iter, self.least_norm = intercept, tol, max_iter, least_norm
+        self.intercept, self.max_iter, self.least_norm = intercept, max_iter, least_norm
+        self.tol = min(tol, _LEAST_NORM_TOL) if least_norm else tol
         self.columns = SignedColumns(self.y, intercept != "none")
         self._has_intercept = int(intercept != "none")
+        self._loss_at_zero = float(self.upper.sum())
         self.solution: Solution | None = None
         self._start()
 
     def _start(self) -> None:
         """Begin at theta = 0, and at u = 0 or, if nothing can answer it, u = c."""
         n, k = len(self.y), self.columns.n_columns
-        self._primal, self._theta, self._margins = float(self.upper.sum()), np.zeros(k), np.zeros(n)
+        self._primal, self._theta, self._margins = self._loss_at_zero, np.zeros(k), np.zeros(n)
         self._dual, self._u = (0.0, np.zeros(n)) if k else (self._primal, self.upper.copy())
         # The point of coordinate ascent: theta = center + A'u / metric.
         self._run_u, self._run_theta, self._run_margins = self._u.copy(), np.zeros(k), np.zeros(n)
@@ -129,16 +135,33 @@ class Hinge:
         newton, plan = None, _Plan(self.tol)
         self._offer_primal(self._run_theta, self._run_margins)
         n_iter = 0
-        while self._gap > self.tol * self._primal and n_iter < self.max_iter:
+        while self._gap > self._limit and n_iter < self.max_iter:
             n_iter += 1
             if newton is None and plan.descent_pays(self._gap / self._primal):
                 plan.record(self._gap / self._primal, self._descend(), *self.columns.shape)
             else:
                 newton = newton or self._newton()
                 self._newton_step(newton)
-        if newton is not None:
+        converged = self._gap <= self._limit
+        if self.least_norm:
+            self._pick_least_norm()
+        if newton is not None or self.least_norm:
             self._resume_from_dual()
-        return self._conclude(n_iter)
+        return self._conclude(n_iter, bool(converged))
+
+    def _pick_least_norm(self) -> None:
+        """Replace the dual incumbent by the point of least norm on its face."""
+        face = np.abs(self._margins - 1.0) <= _FACE * self.tol * len(self.y)
+        face = np.flatnonzero(face & (self.upper > 0))
+        u = self._u.copy()
+        u[face] = pick_least_norm(self.columns.select(face), u[face], self.upper[face], self.weight[face])
+        self._dual = -np.inf  # equal but for rounding, and to be taken even if rounding made it smaller
+        self._offer_dual(u, self._combined(u))
+
+    @property
+    def _limit(self) -> float:
+        """Gap to stop at; never below the rounding of the sums."""
+        return max(self.tol * self._primal, _ROUNDING * self._loss_at_zero)
 
     @property
     def _gap(self) -> float:
@@ -182,7 +205,7 @@ class Hinge:
         )
 
     def _newton_step(self, newton: ProximalNewton) -> None:
-        newton.step()
+        newton.step(self._gap / self._primal)
         self._offer_primal(newton.theta, newton.margins)
         self._offer_dual(newton.u, newton.combined)
 
@@ -203,11 +226,17 @@ class Hinge:
         """Take u as dual incumbent if its objective, after repair, is better; combined is A'u."""
         if self.intercept == "free":
             u = balance(u, self.y)
-            combined = self.columns.combine(u)
-            combined[0] = 0.0
+            combined = self._combined(u)
         dual = float(u.sum()) - 0.5 * float(combined @ combined)
         if dual > self._dual:
             self._dual, self._u = dual, u.copy()
+
+    def _combined(self, u: np.ndarray) -> np.ndarray:
+        """A'u, without the rounding that is left of y'u = 0."""
+        combined = self.columns.combine(u)
+        if self.intercept == "free":
+            combined[0] = 0.0
+        return combined
 
     def _resume_from_dual(self) -> None:
         """Set the point of coordinate ascent to the dual incumbent."""
@@ -217,8 +246,7 @@ class Hinge:
             self._center = self._run_theta[0] = self._theta[0]
         self._run_margins = self.columns.margins(self._run_theta)
 
-    def _conclude(self, n_iter: int) -> Solution:
-        converged = bool(self._gap <= self.tol * self._primal)
+    def _conclude(self, n_iter: int, converged: bool) -> Solution:
         message = "relative gap reached" if converged else "Increase max_iter or tol."
         first = self._has_intercept
         self.solution = Solution(

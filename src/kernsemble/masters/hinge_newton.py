@@ -26,9 +26,11 @@ from scipy.linalg import blas, lapack
 from kernsemble.masters.columns import SignedColumns
 
 _FIRST_BAND = 0.1  # margins within this distance of 1 count as free in the first round of multipliers
-_INNER_TOL = 1e-2  # gradient, relative to theta, at which the center moves
-_LONG_INNER = 6  # inner steps from which delta is left alone
-_SHRINK = 0.5  # of delta after an easy round
+_LAST_BAND = 1e-4  # and in the last: smaller ones gain nothing but rounding
+_LEAST_DELTA = 1e-9  # of the largest squared norm of a row: keeps Newton's matrix well conditioned
+_INNER_TOL = 1e-2  # gradient, relative to theta, at which the center moves; less when the gap is small
+_INNER_SHARE = 0.3  # of the square root of the relative gap: so much less
+_LONG_INNER = 6  # inner steps from which delta is left alone; twice as many make it grow
 
 
 class ProximalNewton:
@@ -53,14 +55,20 @@ class ProximalNewton:
         self.theta, self.margins = theta.copy(), margins.copy()
         self.center_u, self.center = u.copy(), center.copy()
         self.recenter = recenter
-        self.delta = _FIRST_BAND / float(np.max(upper / np.where(weight > 0, weight, 1.0)))
+        widest = float(np.max(upper / np.where(weight > 0, weight, 1.0)))
+        self.delta = _FIRST_BAND / widest
+        self.least_delta = max(_LAST_BAND / widest, _LEAST_DELTA * float(columns.square_norms.max()))
         self.inner = 0
         self._evaluate()
 
-    def step(self) -> None:
+    def step(self, relative_gap: float) -> None:
         """Take one Newton step with exact line search; theta, margins, u and ``combined`` then agree."""
-        if self.inner > 0 and self._inner_is_solved():
+        if self.inner > 0 and self._inner_is_solved(relative_gap):
             self._move_center()
+        elif self.inner > 2 * _LONG_INNER:
+            self.delta *= 4.0
+            self.inner = 0
+            self._evaluate()
         direction = self._direction()
         along = self.columns.margins(direction)
         length = self._line_search(direction, along)
@@ -76,9 +84,11 @@ class ProximalNewton:
         self.combined = self.columns.combine(self.u)
         self.gradient = self.metric * (self.theta - self.center) - self.combined
 
-    def _inner_is_solved(self) -> bool:
+    def _inner_is_solved(self, relative_gap: float) -> bool:
         scale = np.linalg.norm(self.metric * self.theta) + np.linalg.norm(self.combined)
-        return bool(np.linalg.norm(self.gradient) <= _INNER_TOL * scale) or self.inner > 2 * _LONG_INNER
+        # Half the squared gradient is what an unsolved round adds to the gap.
+        tol = min(_INNER_TOL, _INNER_SHARE * np.sqrt(relative_gap))
+        return bool(np.linalg.norm(self.gradient) <= tol * scale)
 
     def _move_center(self) -> None:
         """Accept u and the intercept as the new center; shrink delta if the last round was easy."""
@@ -86,9 +96,7 @@ class ProximalNewton:
         if self.recenter:
             self.center[0] = self.theta[0]
         if self.inner < _LONG_INNER:
-            self.delta *= _SHRINK
-        elif self.inner > 2 * _LONG_INNER:
-            self.delta *= 4.0
+            self.delta = max(0.5 * self.delta, self.least_delta)
         self.inner = 0
         self._evaluate()
 

@@ -1,0 +1,101 @@
+"""One dual solution out of many: the point of least weighted norm on the hinge's optimal face.
+
+The weights w = A'u of the l2-regularized hinge are unique, its dual weights u need not be: rows on the margin
+that depend on each other can exchange theirs. With A the rows on the margin and u any solution,
+
+    min_v  1/2 sum_i v_i^2 / s_i    subject to   A'v = A'u,   0 <= v_i <= c_i
+
+picks one. Equal rows then share their weight in proportion to s_i, so that writing a sample twice is the same
+as giving it weight 2, and the order of the samples does not matter.
+
+Dual: v_i = clip(s_i a_i'l, 0, c_i) for multipliers l that minimize a convex, piecewise quadratic function of
+as many variables as A has columns. Newton's method with an exact line search ends after finitely many steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+_MAX_ITER = 100
+_RIDGE = 1e-12  # of the trace: makes Newton's matrix definite where columns depend on each other
+_RESIDUAL = 1e-13  # of A'v = A'u, relative, at which the search ends
+
+
+def least_norm(A: np.ndarray, u: np.ndarray, upper: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the vector of least weighted norm with the same ``A'u`` within the same bounds.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n_rows, n_columns)
+        Rows on the margin.
+    u : ndarray of shape (n_rows,)
+        A solution, within its bounds.
+    upper, weight : ndarray of shape (n_rows,)
+        Bounds c_i, and s_i > 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> least_norm(np.ones((2, 1)), np.array([1.0, 0.0]), np.ones(2), np.ones(2)).round(6)
+    array([0.5, 0.5])
+    """
+    if _independent(A):
+        return u
+    target = A.T @ u
+    multipliers = np.zeros(A.shape[1])
+    values = np.zeros(len(A))  # a_i'l
+    scale = float(np.abs(A).T @ upper @ np.ones(A.shape[1])) if A.size else 0.0
+    for _ in range(_MAX_ITER):
+        v = np.clip(weight * values, 0.0, upper)
+        residual = target - A.T @ v
+        if np.abs(residual).max(initial=0.0) <= _RESIDUAL * scale:
+            break
+        free = (values >= 0.0) & (weight * values <= upper)
+        step = _newton(A[free], weight[free], residual)
+        along = A @ step
+        length = _search(values, along, weight, upper, float(target @ step))
+        multipliers += length * step
+        values += length * along
+    return v
+
+
+def _independent(A: np.ndarray) -> bool:
+    """Whether no row depends on the others: there is then only one solution."""
+    if len(A) > A.shape[1]:
+        return False
+    try:
+        factor = np.linalg.cholesky(A @ A.T)
+    except np.linalg.LinAlgError:
+        return False
+    pivots = np.diag(factor)
+    return bool(pivots.size == 0 or pivots.min() > 1e-6 * pivots.max())
+
+
+def _newton(A: np.ndarray, weight: np.ndarray, residual: np.ndarray) -> np.ndarray:
+    """Solve with the curvature of the free rows, slightly lifted."""
+    matrix = (A * weight[:, None]).T @ A
+    lift = _RIDGE * max(float(np.trace(matrix)), 1.0)
+    while True:
+        matrix[np.diag_indices(len(matrix))] += lift
+        try:
+            return cho_solve(cho_factor(matrix, lower=True), residual)
+        except LinAlgError:
+            lift *= 100.0
+
+
+def _search(values, along, weight, upper, pull) -> float:
+    """Find where the increasing slope along the step vanishes: double until it is positive, then bisect."""
+
+    def slope(t: float) -> float:
+        return float(np.clip(weight * (values + t * along), 0.0, upper) @ along) - pull
+
+    low, high = 0.0, 1.0
+    if abs(slope(1.0)) <= 1e-14 * abs(slope(0.0)):
+        return 1.0
+    while slope(high) < 0.0 and high < 1e12:
+        low, high = high, 2.0 * high
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+    return high

@@ -175,6 +175,7 @@ class TestOfficialFiles:
         (tmp_path / "ijcnn1.t.bz2").write_bytes(bz2.compress(b"-1 3:2\n"))
         with pytest.raises(DatasetDamaged, match=r"expected n x d \(141691, 22\), found \(2, 22\)"):
             fetch(get_source("ijcnn1"), tmp_path)
+        assert list(cache.iterdir()) == []
 
     def test_the_npm_package(self, tmp_path):
         """A package of ten pictures a batch in place of ten thousand."""

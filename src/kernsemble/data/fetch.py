@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kernsemble.data.archives import list_members
-from kernsemble.data.base import DatasetUnavailable
+from kernsemble.data.base import DatasetDamaged, DatasetUnavailable
 from kernsemble.data.images import IMAGE_ENDINGS
 from kernsemble.data.large import cache_folder, check_digest, load_large, receipt_path
 from kernsemble.data.npz import array_digest, file_digest, read_npz, write_npz
@@ -57,12 +57,20 @@ def fetch(source: Source, folder: Path | None = None, cache: Path | None = None)
     ------
     DatasetUnavailable
         Neither the folder nor a registry has the set.
+    DatasetDamaged
+        What was found differs from the register.
     """
     target = (cache or cache_folder()) / source.file
     target.parent.mkdir(parents=True, exist_ok=True)
     origin = _place(source, folder, target)
     if source.kind != "splits":
-        check_form(load_large(source, target), source, target)
+        try:
+            check_form(load_large(source, target), source, target)
+        except DatasetDamaged:
+            # What has another form must not stay where load would find it.
+            target.unlink()
+            receipt_path(target).unlink(missing_ok=True)
+            raise
     return target, origin
 
 

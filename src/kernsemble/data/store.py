@@ -40,9 +40,12 @@ def load(name: str) -> Dataset:
     """
     source = get_source(name)
     if source.kind == "large":
-        from kernsemble.data.large import load_large
+        from kernsemble.data.large import find_large, load_large
 
-        return load_large(source)
+        path = find_large(source)
+        dataset = load_large(source, path)
+        check_form(dataset, source, path)
+        return dataset
     path = core_path(source)
     if not path.is_file():
         raise DatasetUnavailable(

@@ -1,8 +1,134 @@
+"""The Diversity Regularized Machine: its relaxation against cvxpy, and as a scikit-learn estimator."""
+
+import pickle
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import NuSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernsemble import DRM
+from kernsemble.masters.drm import solve_drm
 
 
 @parametrize_with_checks([DRM(3, random_state=0), DRM(3, q=2, kernel="gaussian", gamma=0.1, random_state=0)])
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
+
+
+def noisy(rng, n=24, d=3):
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0.2, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return X, y
+
+
+def value_of_cvxpy(X, y, T, nu, mu, q):
+    W, rho = cp.Variable((X.shape[1], T)), cp.Variable(T)
+    value = -nu * cp.sum(rho)
+    for t in range(T):
+        slack = cp.pos(rho[t] - cp.multiply(y, X @ W[:, t]))
+        value += cp.sum(slack if q == 1 else cp.square(slack)) / len(y)
+        value += mu * sum(cp.sum_squares(W[:, t] + W[:, s]) for s in range(t))
+    unit = [cp.norm(W[:, t]) <= 1 for t in range(T)]
+    return cp.Problem(cp.Minimize(value), unit).solve(solver=cp.CLARABEL)
+
+
+@pytest.mark.parametrize("q", [1, 2])
+@pytest.mark.parametrize(("T", "mu"), [(1, 0.1), (2, 0.3), (3, 0.01), (4, 2.0)])
+def test_reaches_the_optimum_of_the_relaxation(rng, q, T, mu):
+    X, y = noisy(rng)
+    solution = solve_drm(X @ X.T, y, T, nu=0.4, mu=mu, q=q, tol=1e-10, max_iter=2000, rng=rng)
+    expected = value_of_cvxpy(X, y, T, 0.4, mu, q)
+    assert solution.objective == pytest.approx(expected, abs=1e-6)
+    assert -1e-6 <= solution.gap <= 1e-5
+    assert np.all(np.diff(solution.objective_path[1:]) <= 1e-9)  # alternating steps only descend
+    np.testing.assert_allclose(solution.u.sum(axis=0), 0.4, atol=1e-9)
+    lengths = np.linalg.norm(X.T @ solution.w, axis=0)
+    assert np.all(lengths <= 1 + 1e-7)
+
+
+@pytest.mark.parametrize("q", [1, 2])
+def test_machines_that_start_apart_end_equal(rng, q):
+    """The relaxation is strictly convex for three machines or more, and the same for all of them."""
+    X, y = noisy(rng)
+    solution = solve_drm(X @ X.T, y, 4, nu=0.4, mu=0.05, q=q, tol=1e-13, max_iter=2000, rng=rng)
+    W = X.T @ solution.w
+    np.testing.assert_allclose(W, np.tile(W[:, :1], 4), atol=1e-3 * np.abs(W).max())
+
+
+def test_direction_is_that_of_one_nu_svm_whatever_mu_and_the_number_of_machines(rng):
+    X, y = noisy(rng)
+    K = X @ X.T
+    directions = []
+    for T, mu in ((1, 0.0), (3, 0.02), (5, 1.0)):
+        w = X.T @ solve_drm(K, y, T, nu=0.8, mu=mu, tol=1e-13, max_iter=2000, rng=rng).w.mean(axis=1)
+        directions.append(w / np.linalg.norm(w))
+    np.testing.assert_allclose(directions[1], directions[0], atol=1e-3)
+    np.testing.assert_allclose(directions[2], directions[0], atol=1e-3)
+
+
+def test_one_machine_is_the_nu_svm_of_libsvm(rng):
+    """On data that are symmetric about 0 the free intercept of LIBSVM vanishes."""
+    X, y = noisy(rng)
+    X, y = np.vstack([X, -X]), np.concatenate([y, -y])
+    libsvm = NuSVC(nu=0.5, kernel="linear", tol=1e-9).fit(X, y)
+    assert libsvm.intercept_[0] == pytest.approx(0.0, abs=1e-6)
+    w = X.T @ solve_drm(X @ X.T, y, 1, nu=0.5).w[:, 0]
+    np.testing.assert_allclose(w, libsvm.coef_[0] / np.linalg.norm(libsvm.coef_[0]), atol=1e-5)
+
+
+def test_hulls_that_meet_leave_no_direction():
+    X, y = np.array([[1.0], [1.0]]), np.array([1.0, -1.0])
+    solution = solve_drm(X @ X.T, y, 2, nu=1.0)
+    np.testing.assert_array_equal(solution.w, 0.0)
+    assert solution.objective == pytest.approx(0.0)
+
+
+def test_estimator_averages_its_machines():
+    X, y = load_iris(return_X_y=True)
+    binary = DRM(3, mu=0.01, nu=0.2, random_state=0).fit(X[:100], y[:100])
+    scores = binary.component_decision_function(X)
+    assert scores.shape == (150, 3)
+    np.testing.assert_allclose(scores.mean(axis=1), binary.decision_function(X))
+    assert binary.score(X[:100], y[:100]) == 1.0
+    several = DRM(3, nu=0.2, kernel="gaussian", gamma=0.5, random_state=0).fit(X, y)
+    assert several.component_decision_function(X).shape == (150, 3, 3)
+    assert several.score(X, y) > 0.93
+    assert several.dual_gap_ < 1e-4
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(several)).predict(X), several.predict(X))
+
+
+def test_a_callable_kernel_and_an_intercept(rng):
+    X, y = noisy(rng)
+    linear = DRM(2, intercept_scaling=2.0, random_state=0).fit(X, y)
+    called = DRM(2, kernel=lambda A, B: A @ B.T + 4.0, intercept_scaling=0.0, random_state=0).fit(X, y)
+    np.testing.assert_allclose(linear.decision_function(X), called.decision_function(X), atol=1e-9)
+    assert np.isnan(DRM(1, random_state=0).fit(X, y).diversity_[0])
+
+
+def test_stopping_early_warns_and_leaves_diversity(rng):
+    X, y = noisy(rng)
+    with pytest.warns(ConvergenceWarning, match="gap"):
+        early = DRM(4, mu=0.05, max_iter=1, random_state=0).fit(X, y)
+    late = DRM(4, mu=0.05, tol=1e-12, max_iter=5000, random_state=0).fit(X, y)
+    assert early.diversity_[0] > 10 * late.diversity_[0]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (DRM(0), "n_components == 0"),
+        (DRM(nu=0.0), "nu == 0"),
+        (DRM(nu=1.5), "nu == 1.5"),
+        (DRM(mu=-1.0), "mu == -1"),
+        (DRM(q=3), "q must be 1 or 2"),
+        (DRM(kernel="rbf"), "kernel must be"),
+    ],
+)
+def test_bad_parameters_are_named(estimator, message, rng):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(*noisy(rng))

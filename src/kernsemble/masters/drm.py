@@ -121,7 +121,7 @@ def optimal_value(K: np.ndarray, y: np.ndarray, T: int, *, nu: float, mu: float,
     ridge = 2.0 * mu * (T - 1)
     alpha, kappa = one.solve_one(np.zeros(y.size), np.full(y.size, nu / y.size), ridge)
     combined = y * alpha
-    value = -(combined @ K @ combined) / (4.0 * kappa) - (kappa - ridge)
+    value = 0.0 if one.vanishes(combined) else -(combined @ K @ combined) / (4.0 * kappa) - (kappa - ridge)
     return T * float(value - (0.25 * y.size * alpha @ alpha if q == 2 else 0.0))
 
 
@@ -155,9 +155,7 @@ class _Machines:
             alpha, kappa = self.solve_one(others, self.alpha[:, t], self.mu * (self.T - 1))
             self.alpha[:, t] = alpha
             combined = self.y * alpha - 2.0 * self.mu * others
-            # the reduced hulls of the classes may meet: then the best machine is 0
-            vanishes = self._length(combined) <= 1e-7 * self.scale
-            self.coefficients[:, t] = 0.0 if vanishes else combined / (2.0 * kappa)
+            self.coefficients[:, t] = 0.0 if self.vanishes(combined) else combined / (2.0 * kappa)
 
     def solve_one(self, others: np.ndarray, alpha: np.ndarray, ridge: float) -> tuple[np.ndarray, float]:
         """Dual weights of one machine and its kappa >= ridge, the least that keeps the length at most 1."""
@@ -187,6 +185,10 @@ class _Machines:
         alpha, tol = alpha.copy(), PRECISION * self.scale**2
         minimize(Q, Q.diagonal().copy(), np.zeros(n), upper, alpha, Q @ alpha - pull, tol, 10_000_000)
         return alpha
+
+    def vanishes(self, combined: np.ndarray) -> bool:
+        """Whether these coefficients mean 0: the reduced hulls of the classes may meet."""
+        return self._length(combined) <= 1e-7 * self.scale
 
     def _length(self, combined: np.ndarray) -> float:
         """Length of the vector with these coefficients."""

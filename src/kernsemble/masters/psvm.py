@@ -217,7 +217,7 @@ def _interior_point(
 class _Iterate:
     """Strictly interior u in (0, cost) with the multipliers z of u >= 0 and slack of room = cost - u >= 0.
 
-    v = (w, b) with w = sum_i u_i y_i x_i; at the optimum A v - 1 + slack - z = 0 and the last entry of A'u is 0.
+    v = (w, b) with w = sum_i u_i y_i x_i; at the optimum A v - 1 + slack = z and the last entry of A'u is 0.
     """
 
     def __init__(self, A: np.ndarray, cost: np.ndarray):

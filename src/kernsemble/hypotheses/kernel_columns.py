@@ -294,7 +294,7 @@ class _ColumnStore:
             grown = np.empty((min(self._capacity, max(end, 2 * len(self._kept))), len(self.X)))
             grown[: self._n_kept] = self._kept[: self._n_kept]
             self._kept = grown
-        self._kept[self._n_kept : end] = self.kernel.matrix(self.X[missing], self.X)
+        self._kept[self._n_kept : end] = self.kernel.matrix(self.X, self.X[missing]).T
         self._slot[missing] = np.arange(self._n_kept, end)
         self._n_kept = end
 

@@ -1,0 +1,272 @@
+"""CG-Boost estimators: scikit-learn's contract, the certified optimum, the rules, the theorems of bi2004."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC, SVR, OneClassSVM
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kernsemble import CGBoostClassifier, CGBoostNovelty, CGBoostRegressor
+from kernsemble.hypotheses.kernel_columns import KernelColumns
+from kernsemble.hypotheses.kernel_library import GaussianKernel
+from kernsemble.masters.column_qp import HingeQP
+
+CHECKED = [
+    CGBoostClassifier(n_rounds=30),
+    CGBoostClassifier(["linear", "rbf"], norm="l1", positive=True, n_rounds=30),
+    CGBoostClassifier(["linear+rbf"], termination="TR3", n_rounds=30, patience=5, random_state=0),
+    CGBoostRegressor(n_rounds=30, C=10.0),
+    CGBoostRegressor(["linear", "rbf"], norm="l1", n_rounds=30, C=10.0),
+    CGBoostNovelty(n_rounds=30),
+]
+EXEMPT = [CHECKED[0], CHECKED[2], CHECKED[3]]
+
+
+def exempt(estimator):
+    reason = (
+        "a sample repeated is one more column under an l2 norm and widens the RBF; a sample weighted is not"
+    )
+    return {"check_sample_weight_equivalence_on_dense_data": reason} if estimator in EXEMPT else {}
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=exempt)
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def classes(rng):
+    X = rng.normal(size=(120, 3))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 - 1 + 0.4 * rng.normal(size=120) > 0, "in", "out")
+    return X, y
+
+
+@pytest.fixture
+def values(rng):
+    X = rng.uniform(-1, 1, size=(60, 2))
+    y = X[:, 0] + 2 * X[:, 1] + np.exp(-4 * ((X - 0.4) ** 2).sum(1)) + 0.05 * rng.normal(size=60)
+    return X, y
+
+
+def all_columns(model, X):
+    """Columns of all kernels at all samples."""
+    return np.hstack([kernel.matrix(X, X) for kernel in model.kernels_])
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+@pytest.mark.parametrize("positive", [True, False])
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_the_optimum_over_all_columns(classes, norm, positive, stratified):
+    X, y = classes
+    model = CGBoostClassifier(
+        norm=norm, positive=positive, stratified=stratified, termination="TR2", tol=1e-4, n_rounds=500
+    ).fit(X, y)
+    assert model.dual_gap_ <= 1e-4 * model.objective_path_[-1]
+    H, signs = all_columns(model, X), np.where(y == "out", 1.0, -1.0)
+    slack = np.maximum(1 - signs * model.decision_function(X), 0).sum()
+    penalty = 0.5 * model.coef_ @ model.coef_ if norm == "l2" else np.abs(model.coef_).sum()
+    assert_allclose(penalty + slack, model.objective_path_[-1], rtol=1e-7)
+    assert model.objective_path_[-1] <= optimum(H, signs, norm, positive) * (1 + 1.01e-4)
+
+
+def optimum(H, signs, norm, positive):
+    """Optimal value of the whole problem, every column in the master at once."""
+    from kernsemble.masters.lp import HingeLP
+
+    master = (HingeQP if norm == "l2" else HingeLP)(signs, 1.0, intercept="free", positive=positive)
+    for column in H.T:
+        master.add(column)
+    return master.solve().objective
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_regression_reaches_its_optimum(values, norm):
+    X, y = values
+    model = CGBoostRegressor(["linear", "rbf"], C=5.0, norm=norm, termination="TR2", tol=1e-5, n_rounds=500)
+    model.fit(X, y)
+    penalty = 0.5 * model.coef_ @ model.coef_ if norm == "l2" else np.abs(model.coef_).sum()
+    loss = 5.0 * np.maximum(np.abs(y - model.predict(X)) - 0.1, 0).sum()
+    assert_allclose(penalty + loss, model.objective_path_[-1], rtol=1e-7)
+    assert model.dual_gap_ <= 1e-5 * model.objective_path_[-1]
+    assert_allclose(list(model.staged_predict(X))[-1], model.predict(X), atol=1e-9)
+
+
+def columns_of(function, X):
+    """Kernel whose columns are given functions of x: its column j belongs to sample j."""
+    return lambda A, B: function(A)[:, B[:, -1].astype(int)]
+
+
+def test_equals_support_vector_machines_on_columns_that_are_features(rng):
+    # Columns x_1 .. x_d (and a zero column for the other samples) make HH' the linear kernel of LIBSVM.
+    n, d = 40, 4
+    Z = rng.normal(size=(n, d))
+    X = np.column_stack([Z, np.arange(n)])
+    kernel = columns_of(lambda A: np.hstack([A[:, :d], np.zeros((len(A), n - d))]), X)
+    y = np.where(Z @ rng.normal(size=d) + rng.normal(size=n) > 0, 1, -1)
+    target = Z @ rng.normal(size=d) + rng.normal(size=n)
+    full = {"tol": 0.0, "n_rounds": 20}
+    ours = CGBoostClassifier([kernel], C=2.0, **full).fit(X, y)
+    theirs = SVC(kernel="linear", C=2.0, tol=1e-6).fit(Z, y)
+    assert_allclose(ours.decision_function(X), theirs.decision_function(Z), atol=1e-3)
+    ours = CGBoostRegressor([kernel], C=2.0, epsilon=0.2, **full).fit(X, target)
+    theirs = SVR(kernel="linear", C=2.0, epsilon=0.2, tol=1e-6).fit(Z, target)
+    assert_allclose(ours.predict(X), theirs.predict(Z), atol=1e-3)
+    ours = CGBoostNovelty([kernel], nu=0.3, positive=False, **full).fit(X)
+    theirs = OneClassSVM(kernel="linear", nu=0.3, tol=1e-6).fit(Z)
+    assert_allclose(ours.score_samples(X) * 0.3 * n, theirs.score_samples(Z), atol=1e-3)
+
+
+def test_theorem_3_1_no_violation_means_optimal(classes):
+    # Solve over W; the solution is optimal for all columns exactly if no column of N scores above 0.
+    X, y = classes
+    X, signs = X[:40], np.where(y[:40] == "in", 1.0, -1.0)
+    oracle = KernelColumns(X, ["linear", "rbf"], signed=True, stratified=False, tau=1e-9)
+    master = HingeQP(signs, 1.0, positive=True, tol=1e-11)
+    H = np.hstack([kernel.matrix(X, X) for kernel in oracle.kernels])
+    best = optimum_positive(H, signs)
+    W, above = [], []
+    while found := oracle.best(master.pricing_weights()):
+        if W:
+            above.append(master.solution.objective - best)
+        master.add(found[0].column)
+        oracle.exclude(found[0].key)
+        W.append(found[0].key)
+        master.solve()
+    assert len(W) < 80  # sparse: some columns never violate
+    assert all(excess > 1e-9 for excess in above[:-3])
+    assert_allclose(master.solution.objective, best, rtol=1e-8)
+
+
+def optimum_positive(H, signs):
+    master = HingeQP(signs, 1.0, positive=True, tol=1e-11)
+    for column in H.T:
+        master.add(column)
+    return master.solve().objective
+
+
+def test_proposition_4_1_the_chosen_column_closes_the_gap_most(classes):
+    # At the dual point the gap is half the sum of squared scores over N; adding a column takes its share.
+    X, y = classes
+    X, signs = X[:40], np.where(y[:40] == "in", 1.0, -1.0)
+    oracle = KernelColumns(X, ["linear", "rbf"], stratified=False)
+    master = HingeQP(signs, 1.0, tol=1e-11)
+    H = np.hstack([kernel.matrix(X, X) for kernel in oracle.kernels])
+    left = np.ones(80, dtype=bool)
+    for _ in range(10):
+        V = master.pricing_weights()
+        (found,) = oracle.best(V)
+        scores = np.where(left, H.T @ V, 0.0)
+        gap = 0.5 * np.square(scores).sum()
+        assert_allclose(0.5 * oracle.sum_of_squares(V), gap, rtol=1e-10)
+        after = gap - 0.5 * np.square(scores)
+        chosen = 40 * found.key[0] + found.key[1]
+        assert chosen == np.argmin(after)
+        # and the gap is that of the whole problem: primal over W minus dual over all columns
+        primal = master.solution.objective
+        dual = signs @ V - 0.5 * np.square(H.T @ V).sum()
+        assert_allclose(primal - dual, gap, rtol=1e-6, atol=1e-8)
+        master.add(found.column)
+        oracle.exclude(found.key)
+        left[chosen] = False
+        master.solve()
+
+
+def test_termination_rules(classes):
+    X, y = classes
+    fit = {"kernels": ["linear", "rbf"], "C": 1.0, "norm": "l1", "n_rounds": 300, "tol": 0.0}
+    tr1 = CGBoostClassifier(termination="TR1", **fit).fit(X[:80], y[:80])
+    tr2 = CGBoostClassifier(termination="TR2", **fit).fit(X[:80], y[:80], X_val=X[80:], y_val=y[80:])
+    assert tr1.n_rounds_ == tr2.termination_rounds_["TR1"] == tr1.termination_rounds_["TR1"]
+    assert tr2.n_rounds_ == tr2.termination_rounds_["TR2"] >= tr1.n_rounds_
+    assert tr1.termination_rounds_["TR2"] is None
+    assert_allclose(tr2.dual_gap_, 0.0, atol=1e-4)
+    for t in (0, tr2.n_rounds_ - 1):  # the watched error is that of the staged predictions
+        staged = list(tr2.staged_predict(X[80:]))[t]
+        assert_allclose(tr2.validation_path_[t], np.mean(staged != y[80:]))
+    tr3 = CGBoostClassifier(termination="TR3", patience=4, **fit)
+    tr3.fit(X[:80], y[:80], X_val=X[80:], y_val=y[80:])
+    best = int(np.argmin(tr3.validation_path_)) + 1
+    assert tr3.best_round_ == best
+    assert tr3.n_rounds_ == min(best + 4, tr2.n_rounds_)
+    assert_allclose(tr3.decision_function(X), list(tr3.staged_decision_function(X))[best - 1], atol=1e-9)
+    tr4 = CGBoostClassifier(**{**fit, "n_rounds": 3}).fit(X, y)
+    assert tr4.n_rounds_ == 3
+    with pytest.warns(ConvergenceWarning, match="duality gap"):
+        CGBoostClassifier(termination="TR2", **{**fit, "n_rounds": 3}).fit(X, y)
+
+
+def test_stratified_search_prices_fewer_columns_and_prefers_simple_kernels(classes):
+    X, y = classes
+    options = {"kernels": ["linear", "rbf"], "n_rounds": 25, "tol": 0.0}
+    stratified = CGBoostClassifier(**options).fit(X, y)
+    regular = CGBoostClassifier(stratified=False, **options).fit(X, y)
+    assert stratified.columns_scanned_path_.mean() < 0.5 * regular.columns_scanned_path_.mean()
+    assert regular.columns_scanned_path_[0] == 2 * len(X)
+    assert stratified.n_columns_["linear"] > regular.n_columns_["linear"]
+    assert stratified.n_kernel_evaluations_ == 1 + stratified.n_columns_["rbf"]
+    path = stratified.columns_path()
+    assert_allclose(path["linear"] + path["rbf"], np.arange(1, 26))
+
+
+def test_composite_kernel_has_as_many_columns_of_each_part(classes):
+    X, y = classes
+    model = CGBoostClassifier(["linear+rbf"], n_rounds=20).fit(X, y)
+    assert model.n_columns_ == {"linear+rbf": 20}
+    assert model.n_kernel_evaluations_ == 21
+    assert model.columns_scanned_path_[0] % 2 == 0
+
+
+@pytest.mark.parametrize("intercept", ["none", "free", "penalized"])
+def test_intercepts(classes, intercept):
+    X, y = classes
+    model = CGBoostClassifier(intercept=intercept, n_rounds=10).fit(X, y)
+    assert (model.intercept_ == 0.0) == (intercept == "none")
+
+
+def test_nu_forms_bound_the_share_outside(classes, values):
+    X, y = classes
+    model = CGBoostClassifier(["linear", "rbf"], nu=0.4, n_rounds=60).fit(X, y)
+    assert model.score(X, y) > 0.7
+    model = CGBoostRegressor(["linear", "rbf"], nu=0.3, C=10.0, n_rounds=60).fit(*values)
+    outside = np.abs(values[1] - model.predict(values[0])) > model.epsilon_ + 1e-6
+    assert 0.1 < outside.mean() <= 0.3
+    model = CGBoostNovelty(nu=0.2, n_rounds=60).fit(X)
+    assert 0.1 < np.mean(model.decision_function(X) < -1e-6) <= 0.2
+
+
+def test_few_centers_and_wide_libraries(classes):
+    X, y = classes
+    library = [GaussianKernel(factor=factor) for factor in (0.1, 1.0, 10.0)]
+    model = CGBoostClassifier(library, max_centers=10, n_rounds=50, random_state=0).fit(X, y)
+    assert set(model.n_columns_) == {"rbf1", "rbf2", "rbf3"}
+    assert sum(model.n_columns_.values()) <= 30
+    again = clone(model).fit(X, y)
+    assert_allclose(again.coef_, model.coef_)
+
+
+def test_no_column_at_all(rng):
+    # A constant feature at 0: linear columns vanish, the intercept alone is the model.
+    model = CGBoostClassifier(["linear"], n_rounds=5).fit(np.zeros((6, 1)), [0, 0, 0, 0, 1, 1])
+    assert model.n_rounds_ == 0
+    assert list(model.predict(np.zeros((2, 1)))) == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"C": -1.0}, "C"),
+        ({"norm": "l3"}, "norm"),
+        ({"kernels": "rbf"}, "kernels"),
+        ({"kernels": ["sigmoid"]}, "sigmoid"),
+        ({"termination": "TR5"}, "termination"),
+        ({"n_rounds": 0}, "n_rounds"),
+        ({"nu": 0.5, "norm": "l1"}, "nu"),
+        ({"nu": 1.0}, "nu=1 is infeasible"),
+    ],
+)
+def test_bad_parameters_are_named(classes, parameters, match):
+    X = classes[0]
+    with pytest.raises(ValueError, match=match):
+        CGBoostClassifier(**parameters).fit(X, np.where(X[:, 0] > 1.0, 1, 0))

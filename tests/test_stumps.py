@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reference_stumps import all_stumps, best_stump, outputs
 
-from kernsemble.hypotheses import _threads
+from kernsemble.hypotheses import _threads, stumps
 from kernsemble.hypotheses._fixed_point import midpoint, quantize
 from kernsemble.hypotheses.stumps import Stump, StumpHypotheses, StumpOracle
 
@@ -67,10 +67,10 @@ def test_best_for_weights_of_any_size(rng, layout):
 def test_shared_best_maximizes_the_sum_over_classes(rng, layout):
     X, V = layout(rng, 300, 4), None
     V = whole_weights(rng, len(X), 3)
-    stumps = all_stumps(X)
-    sums = np.abs(V.T @ outputs(X, stumps)).sum(axis=0)
+    everything = all_stumps(X)
+    sums = np.abs(V.T @ outputs(X, everything)).sum(axis=0)
     found = StumpOracle(X).best_shared(V)
-    assert found.key[:2] == stumps[sums.argmax()]
+    assert found.key[:2] == everything[sums.argmax()]
     assert found.score == sums.max() == np.abs(V.T @ found.column).sum()
 
 
@@ -90,12 +90,12 @@ def test_exclusion_removes_one_stump_after_the_other_until_none_is_left(rng, lay
 
 def test_sum_of_squares_counts_every_stump_once(rng, layout):
     X, v = layout(rng, 300, 4), rng.normal(size=300)
-    stumps = all_stumps(X)
-    squares = (v @ outputs(X, stumps)) ** 2
+    everything = all_stumps(X)
+    squares = (v @ outputs(X, everything)) ** 2
     oracle = StumpOracle(X)
     np.testing.assert_allclose(oracle.sum_of_squares(v), squares.sum(), rtol=1e-10)
-    for j in (0, len(stumps) // 2, len(stumps) - 1):
-        oracle.exclude(Stump(*stumps[j], -1))
+    for j in (0, len(everything) // 2, len(everything) - 1):
+        oracle.exclude(Stump(*everything[j], -1))
         squares[j] = 0.0
     np.testing.assert_allclose(oracle.sum_of_squares(v), squares.sum(), rtol=1e-10)
 
@@ -121,6 +121,35 @@ def test_pixels_and_the_same_numbers_as_floats_give_the_same_stumps(rng):
     for found, same in zip(StumpOracle(X).best(V), StumpOracle(X.astype(np.float64)).best(V), strict=True):
         assert found.key == same.key
         assert found.score == same.score
+
+
+@pytest.mark.parametrize("kind", ["continuous", "sparse floats", "many ties"])
+def test_groups_of_samples_find_what_the_walk_finds(rng, monkeypatch, kind):
+    n = 5_000
+    X = rng.normal(size=(n, 4))
+    if kind == "sparse floats":
+        X *= rng.random((n, 4)) < 0.3
+    elif kind == "many ties":
+        X = np.round(X, 2)
+    walk = StumpOracle(X)
+    monkeypatch.setattr(stumps, "GROUPED_FROM", 0)
+    grouped = StumpOracle(X)
+    assert type(grouped._families[0]) is not type(walk._families[0])
+    signal = np.sign(X[:, 1] - 0.2) + rng.normal(size=n)
+    for V in (
+        whole_weights(rng, n, 2),
+        rng.normal(size=(n, 2)),
+        signal[:, None],
+        rng.choice([-1.0, 1.0], (n, 1)),
+    ):
+        for _ in range(5):
+            for one, other in zip(walk.best(V), grouped.best(V), strict=True):
+                assert one.key == other.key
+                assert one.score == other.score
+            walk.exclude(one.key)
+            grouped.exclude(one.key)
+        assert walk.best_shared(V).key == grouped.best_shared(V).key
+        assert walk.sum_of_squares(V[:, 0]) == grouped.sum_of_squares(V[:, 0])
 
 
 def test_equal_columns_tie_for_the_first_of_them(rng):

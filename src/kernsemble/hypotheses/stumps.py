@@ -21,6 +21,7 @@ import numpy as np
 
 from kernsemble.hypotheses._coded_columns import N_CODES, CodedColumns
 from kernsemble.hypotheses._fixed_point import quantize
+from kernsemble.hypotheses._grouped_columns import GROUPED_FROM, GroupedColumns
 from kernsemble.hypotheses._ranked_columns import RankedColumns
 from kernsemble.hypotheses._stump_votes import add_votes, fill_outputs, step_tables
 from kernsemble.hypotheses._threads import run_pieces
@@ -67,7 +68,8 @@ class StumpOracle:
     def __init__(self, X: np.ndarray, *, constant: bool = True):
         self._X = X = _stump_input(X)
         self._constant = bool(constant)
-        coded, ranked = CodedColumns(*X.shape), RankedColumns(X, X.shape[1])
+        coded = CodedColumns(*X.shape)
+        ranked = (GroupedColumns if len(X) >= GROUPED_FROM else RankedColumns)(X, X.shape[1])
         for feature, column in enumerate(_columns(X)):
             if X.dtype == np.uint8:
                 values, codes = _code_bytes(column)

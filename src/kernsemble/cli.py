@@ -101,7 +101,12 @@ def _add_reproduce(commands: argparse._SubParsersAction) -> None:
         help="compute everything anew, from nothing",
     )
     command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
-    command.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, such as tcp://10.0.0.1:8786")
+    command.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        default=os.environ.get("KERNSEMBLE_CLUSTER") or None,
+        help="a Dask scheduler, such as tcp://10.0.0.1:8786",
+    )
     command.add_argument("--exhibit", action="append", metavar="NAME", help="only this exhibit (repeatable)")
     command.add_argument("--no-notebook", action="store_true", help="compute evidence only")
 
@@ -118,13 +123,13 @@ def _add_verify(commands: argparse._SubParsersAction) -> None:
 
 def _keys(names: Sequence[str]) -> list[str]:
     """Return the papers that are asked for; all that are written by default."""
-    from kernsemble.experiments.registry import PAPERS, available_papers
+    from kernsemble.experiments.registry import STUDIES, available_papers
 
     if not names or "all" in names:
         return list(available_papers())
     for name in names:
-        if name not in PAPERS and "." not in name:
-            raise PlanError(f"No paper {name!r}; there are {', '.join(PAPERS)}.")
+        if name not in STUDIES and "." not in name:
+            raise PlanError(f"No paper {name!r}; there are {', '.join(STUDIES)}.")
     return list(names)
 
 

@@ -22,6 +22,7 @@ import nbformat
 
 from kernsemble.evidence_file import write_atomically
 from kernsemble.experiments.errors import PlanError
+from kernsemble.experiments.worker import THREAD_VARIABLES
 
 PARAMETERS = "parameters"
 INJECTED = "injected-parameters"
@@ -130,10 +131,11 @@ def _execute(
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for the kernel; the scale is the notebook's parameter, the order of sets is fixed."""
+    """Set variables for the kernel: one thread, a fixed order of sets; its parameter gives the scale."""
     before = dict(os.environ)
     os.environ.pop("KERNSEMBLE_SCALE", None)
-    os.environ.update({"PYTHONHASHSEED": "0", "PYDEVD_DISABLE_FILE_VALIDATION": "1", **variables})
+    fixed = dict.fromkeys(THREAD_VARIABLES, "1") | {"PYTHONHASHSEED": "0"}
+    os.environ.update({**fixed, "PYDEVD_DISABLE_FILE_VALIDATION": "1", **variables})
     try:
         yield
     finally:

@@ -17,7 +17,7 @@ import yaml
 from kernsemble.data.sources import get_source
 from kernsemble.evidence_file import write_atomically
 from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.registry import PAPERS, load_paper
+from kernsemble.experiments.registry import PAPERS, STUDIES, load_paper
 from kernsemble.experiments.revision import closure, source_file
 from kernsemble.notebooks import read_notebook
 
@@ -34,7 +34,7 @@ RESOURCES = {
 
 def papers_with_notebook(root: Path) -> list[str]:
     """Return the papers that have everything a stage needs."""
-    return [key for key in PAPERS if (root / "notebooks" / f"{key}.ipynb").is_file()]
+    return [key for key in STUDIES if (root / "notebooks" / f"{key}.ipynb").is_file()]
 
 
 def paper_dependencies(key: str, root: Path) -> list[str]:
@@ -103,7 +103,7 @@ def data_files(names: Iterable[str], root: Path) -> set[str]:
 
 def ledger_dependencies(root: Path) -> list[str]:
     """Return the files that the ledger depends on: code, what is printed, and all evidence."""
-    papers = papers_with_notebook(root)
+    papers = [key for key in papers_with_notebook(root) if key in PAPERS]
     modules = {"kernsemble.ledger"}.union(*(own_modules(key) for key in papers))
     evidence = {f"results/paper/{key}/evidence" for key in papers}
     return sorted({*module_files(modules, root), *evidence})
@@ -128,7 +128,7 @@ def ledger_stage(root: Path) -> dict[str, Any]:
     return {
         "cmd": "python -m kernsemble ledger",
         "deps": ledger_dependencies(root),
-        "params": papers_with_notebook(root),
+        "params": [key for key in papers_with_notebook(root) if key in PAPERS],
         "outs": [{"results/paper/ledger.csv": kept}],
         "metrics": [{"results/paper/ledger.json": kept}],
     }

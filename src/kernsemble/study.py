@@ -128,10 +128,11 @@ class Study:
     def _run_exhibit(self, plan: ExhibitPlan, *, fresh: bool) -> Report:
         name, columns = plan.exhibit.name, plan.exhibit.columns
         self._cache.pop(name, None)
-        absent = {} if self.cluster else plan.absent  # workers of a cluster may have what is not here
         if fresh:
-            self._forget(name, absent)
+            self._forget(name, plan.absent)
         found = self.read(name)
+        # workers of a cluster may have the data that are not here
+        absent = {} if self.cluster or not found.missing else plan.absent
         for line in found.damaged:
             note(f"{self.path(name)}: line {line} is damaged; its trial is computed again.")
         jobs = plan.jobs(key for key in found.missing if key.dataset not in absent)

@@ -18,6 +18,8 @@ from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.revision import remember_sources
 
 PAPERS = ("bi2004", "linli2005", "lin2012", "shen2014", "guo2017")
+# What is run like a paper without being one: the comparison across all of them.
+STUDIES = (*PAPERS, "atlas")
 # Columns that every row of evidence has besides its metrics.
 RESERVED = frozenset({"dataset", "method", "trial", "seconds", "revision", "params", "data", "check"})
 
@@ -205,8 +207,8 @@ def _schema(function: Callable, where: str) -> tuple[Mapping[str, Any], frozense
 def load_paper(key: str) -> Paper:
     """Return the paper of ``kernsemble.experiments.KEY``, or of a dotted module (``package.module``)."""
     name = key if "." in key else f"kernsemble.experiments.{key}"
-    if "." not in key and key not in PAPERS:
-        raise PlanError(f"No paper {key!r}; there are {', '.join(PAPERS)}.")
+    if "." not in key and key not in STUDIES:
+        raise PlanError(f"No paper {key!r}; there are {', '.join(STUDIES)}.")
     try:
         module = import_module(name)
     except ModuleNotFoundError as error:
@@ -220,5 +222,5 @@ def load_paper(key: str) -> Paper:
 
 def available_papers() -> tuple[str, ...]:
     """Keys of the papers whose trials are written."""
-    specs = {key: find_spec(f"kernsemble.experiments.{key}") for key in PAPERS}
+    specs = {key: find_spec(f"kernsemble.experiments.{key}") for key in STUDIES}
     return tuple(key for key, spec in specs.items() if spec is not None and spec.origin)

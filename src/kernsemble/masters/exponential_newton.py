@@ -90,8 +90,8 @@ class LaggedNewton:
         if contraction == 0.0:
             return False  # the first step of a solve tells nothing
         # The gap falls with the root of the decrease; where it does not, a tenth is still to be gained.
-        goal = min(0.3 * self.tol**2 * self._state.objective, 0.1 * promised)
+        goal = min(0.03 * self.tol**2 * self._state.objective, 0.1 * promised)
         state, n = self._state, len(self._metric.variables)
-        reference = 0.04 * n**2 * (1.5 * state.n_samples / state.n_classes + 0.3 * n) + 3e5
-        step = 0.16 * len(state.w) * state.n_samples + 0.15 * n**2 + 3e5
+        reference = 0.02 * n**2 * (1.5 * state.n_samples / state.n_classes + 0.3 * n) + 3e5
+        step = 0.2 * len(state.w) * state.n_samples + 0.5 * n**2 + 3e5
         return math.log(goal / promised) / math.log(contraction) * step > reference + 2 * step

@@ -1,0 +1,200 @@
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kernsemble import CGEns
+from kernsemble.estimators import cgens
+from kernsemble.hypotheses.stumps import StumpOracle
+
+BASES = {
+    "stump": {},
+    "perceptron": {"n_updates": 20},
+    "perceptron-pool": {"n_hypotheses": 500},
+    "fourier": {"n_hypotheses": 500, "gamma": 0.02},
+}
+CHECKED = [
+    CGEns(n_rounds=200, C=0.1, tol=1e-7),
+    CGEns(n_rounds=200, C=0.1, tol=1e-7, loss="squared_hinge"),
+    CGEns(n_rounds=15, intercept="none", base="perceptron-pool", base_options={"n_hypotheses": 50}),
+    CGEns(n_rounds=5, intercept="penalized", base="fourier", base_options={"n_hypotheses": 50}),
+]
+
+
+def exempt(estimator):
+    """The check compares solutions to 1e-7; a gap of that size leaves the root of it between them."""
+    if estimator.n_rounds == 200 and estimator.loss == "squared_hinge":  # Newton's last step is exact
+        return {}
+    return {"check_sample_weight_equivalence_on_dense_data": "solved to a gap, not to the last digit"}
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=exempt)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return X, np.where(y == 0, "malignant", "benign")
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("base", BASES)
+def test_every_base_and_loss_learns(cancer, base, loss):
+    X, y = cancer
+    model = CGEns(0.1, 60, base=base, base_options=BASES[base], loss=loss, random_state=0)
+    assert make_pipeline(StandardScaler(), model).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+    assert model.n_rounds_ == len(model.coef_) == 60
+
+
+@pytest.mark.parametrize("C", [0.02, 0.5])
+def test_fitted_to_the_end_it_is_the_kernel_machine_on_new_points_too(cancer, C):
+    X, y = cancer[0].to_numpy()[:120, :4], cancer[1][:120]
+    model = CGEns(C, 1000, tol=1e-9).fit(X[:80], y[:80])
+    assert model.message_ == "gap of the whole problem reached"
+    assert 0 <= model.dual_gap_ <= 1e-9 * model.objective_path_[-1]
+    features = [(d, t) for d in range(4) for t in np.unique(X[:80, d])]
+    cuts = [(d, 0.5 * (s + t)) for (d, s), (e, t) in pairwise(features) if d == e]
+    H = np.array([np.where(X[:, d] > t, 1.0, -1.0) for d, t in cuts]).T
+    K = H @ H[:80].T
+    machine = SVC(C=C, kernel="precomputed", tol=1e-10).fit(K[:80], y[:80])
+    np.testing.assert_allclose(model.decision_function(X), machine.decision_function(K), atol=2e-4)
+
+
+def test_stages_end_in_the_ensemble(cancer):
+    X, y = cancer
+    model = CGEns(0.1, 30).fit(X, y)
+    stages = list(model.staged_decision_function(X))
+    assert len(stages) == model.n_rounds_ == len(model.rounds_) == 30
+    np.testing.assert_allclose(stages[-1], model.decision_function(X), atol=1e-10)
+    short = CGEns(0.1, 12).fit(X, y)
+    np.testing.assert_allclose(stages[11], short.decision_function(X), atol=1e-10)
+    errors = [np.mean(prediction != y) for prediction in model.staged_predict(X)]
+    assert errors[-1] < errors[0]
+    assert (np.diff(model.objective_path_) <= 1e-3 * model.objective_path_[:-1]).all()
+
+
+def test_importances_belong_to_the_features_used(cancer):
+    X, y = cancer
+    model = CGEns(0.1, 20).fit(X, y)
+    importances = pd.Series(model.feature_importances_, X.columns)
+    np.testing.assert_allclose(importances.sum(), 1.0)
+    assert set(np.flatnonzero(importances)) == set(model.hypotheses_.features)
+    assert not hasattr(CGEns(0.1, 3, base="perceptron-pool").fit(X, y), "feature_importances_")
+
+
+def test_pickle_clone_pipeline_and_search(cancer):
+    X, y = cancer
+    model = CGEns(0.1, 10).fit(X, y)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    np.testing.assert_array_equal(clone(model).fit(X, y).coef_, model.coef_)
+    search = GridSearchCV(CGEns(n_rounds=10), {"C": [0.01, 0.1]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.9
+
+
+def test_bytes_and_floats_give_the_same_ensemble(rng):
+    X = rng.integers(0, 256, (80, 5)).astype(np.uint8)
+    y = X[:, 0] > X[:, 1]
+    one, other = CGEns(0.1, 20).fit(X, y), CGEns(0.1, 20).fit(X.astype(float), y)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X.astype(float)), atol=1e-9)
+
+
+def test_scaling_a_feature_changes_nothing(cancer):
+    X, y = cancer[0].to_numpy(), cancer[1]
+    one, other = CGEns(0.1, 20).fit(X, y), CGEns(0.1, 20).fit(8.0 * X, y)
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(8.0 * X))
+
+
+def test_constant_stump_is_a_candidate_only_without_an_intercept():
+    X = np.tile([[0.0], [1.0]], (20, 1))
+    y = np.arange(40) < 36  # one-sided, whatever X says: the constant stump would win the first round
+    assert np.isfinite(CGEns().fit(X, y).hypotheses_.thresholds).all()
+    assert np.isinf(CGEns(intercept="none").fit(X, y).hypotheses_.thresholds[0])
+    assert np.isinf(CGEns(base_options={"constant": True}).fit(X, y).hypotheses_.thresholds[0])
+
+
+def test_any_oracle_will_do(cancer):
+    X, y = cancer
+
+    def base(X, random_state, features):
+        return StumpOracle(X[:, :features], constant=False)
+
+    model = CGEns(0.1, 10, base=base, base_options={"features": 3}).fit(X, y)
+    assert model.hypotheses_.features.max() <= 2
+
+
+def test_without_any_usable_hypothesis_it_votes_for_the_larger_class():
+    X, y = np.ones((10, 2)), np.repeat(["a", "b"], [3, 7])
+    model = CGEns(1.0).fit(X, y)
+    assert model.n_rounds_ == 0
+    assert (model.predict(X) == "b").all()
+    assert list(model.staged_predict(X)) == []
+
+
+def test_least_norm_and_tolerance_reach_the_master(cancer):
+    X, y = cancer
+    model = CGEns(0.1, 5, least_norm=True).fit(X, y)
+    assert max(entry.gap for entry in model.rounds_) <= 1e-9 * model.objective_path_[0]
+    loose = CGEns(0.1, 5, tol=0.2).fit(X, y)
+    assert max(entry.gap / entry.objective for entry in loose.rounds_) <= 0.1
+
+
+def test_weights_multiply_the_cost(cancer):
+    X, y = cancer
+    doubled = CGEns(0.1, 15).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    np.testing.assert_allclose(doubled.decision_function(X), CGEns(0.2, 15).fit(X, y).decision_function(X))
+
+
+def test_more_classes_one_against_the_rest():
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="3 classes"):
+        CGEns().fit(X, y)
+    assert OneVsRestClassifier(CGEns(0.1, 30)).fit(X, y).score(X, y) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"C": -1.0}, "C == -1.0"),
+        ({"C": 0.0}, "C == 0.0"),
+        ({"tol": 0.0}, "tol == 0.0"),
+        ({"n_rounds": 0}, "n_rounds == 0"),
+        ({"loss": "log"}, "loss='log'"),
+        ({"intercept": "maybe"}, "intercept='maybe'"),
+        ({"base": "tree"}, "base='tree'"),
+    ],
+)
+def test_bad_parameters_are_named(cancer, settings, message):
+    with pytest.raises(ValueError, match=message):
+        CGEns(**settings).fit(*cancer)
+
+
+def test_master_that_runs_out_of_iterations_warns(cancer, monkeypatch):
+    X, y = cancer
+
+    class Hasty(cgens.Hinge):
+        def __init__(self, *args, **settings):
+            super().__init__(*args, max_iter=1, **{**settings, "tol": 1e-12})
+
+    monkeypatch.setattr(cgens, "Hinge", Hasty)
+    with pytest.warns(ConvergenceWarning, match="CGEns"):
+        CGEns(1.0, 20).fit(X, y)
+
+
+def test_progress_bar(cancer, capsys):
+    CGEns(0.1, 3, verbose=2).fit(*cancer)
+    assert "CGEns" in capsys.readouterr().err

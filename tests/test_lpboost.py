@@ -1,0 +1,70 @@
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kernsemble import LPBoost
+
+CHECKED = [
+    LPBoost(n_rounds=200),
+    LPBoost(n_rounds=20, intercept="free", solver="ipm"),
+    LPBoost(n_rounds=20, base="perceptron-pool", base_options={"n_hypotheses": 50}),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, np.where(y == 0, "malignant", "benign")
+
+
+@pytest.mark.parametrize("solver", ["dual-simplex", "primal-simplex", "ipm"])
+def test_run_to_the_end_every_solver_finds_the_optimum(cancer, solver):
+    X, y = cancer
+    model = LPBoost(0.05, 500, solver=solver).fit(X, y)
+    reference = LPBoost(0.05, 500).fit(X, y)
+    assert model.dual_gap_ <= 2e-6 * model.objective_path_[-1]
+    assert model.objective_path_[-1] == pytest.approx(reference.objective_path_[-1], rel=1e-5)
+    assert (model.coef_ >= 0).all()
+    assert model.score(X, y) > 0.97
+
+
+def test_objective_is_that_of_the_ensemble(cancer):
+    X, y = cancer
+    model = LPBoost(0.05, 40).fit(X, y)
+    slack = np.maximum(1 - np.where(y == "malignant", 1, -1) * model.decision_function(X), 0)
+    assert model.objective_path_[-1] == pytest.approx(model.coef_.sum() + 0.05 * slack.sum(), rel=1e-9)
+    assert (np.diff(model.objective_path_) <= 1e-9).all()
+    stages = list(model.staged_decision_function(X))
+    np.testing.assert_allclose(stages[-1], model.decision_function(X), atol=1e-10)
+
+
+def test_copies_and_weights_reach_the_same_objective(cancer, rng):
+    X, y = cancer
+    counts = rng.integers(0, 3, len(y))
+    weighted = LPBoost(0.05, 500).fit(X, y, sample_weight=counts)
+    copied = LPBoost(0.05, 500).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    assert weighted.objective_path_[-1] == pytest.approx(copied.objective_path_[-1], rel=1e-5)
+
+
+def test_pickle_and_importances(cancer):
+    X, y = cancer
+    model = LPBoost(0.05, 20).fit(X, y)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"C": -1.0}, "C == -1.0"), ({"solver": "best"}, "solver='best'"), ({"n_rounds": 1.5}, "n_rounds must")],
+)
+def test_bad_parameters_are_named(cancer, settings, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        LPBoost(**settings).fit(*cancer)

@@ -25,7 +25,7 @@ BASES = {
     "fourier": {"n_hypotheses": 500, "gamma": 0.02},
 }
 CHECKED = [
-    CGEns(n_rounds=200, C=0.1, tol=1e-7),
+    CGEns(n_rounds=200, C=0.1, tol=1e-12),
     CGEns(n_rounds=200, C=0.1, tol=1e-7, loss="squared_hinge"),
     CGEns(n_rounds=15, intercept="none", base="perceptron-pool", base_options={"n_hypotheses": 50}),
     CGEns(n_rounds=5, intercept="penalized", base="fourier", base_options={"n_hypotheses": 50}),
@@ -33,10 +33,10 @@ CHECKED = [
 
 
 def exempt(estimator):
-    """The check compares solutions to 1e-7; a gap of that size leaves the root of it between them."""
-    if estimator.n_rounds == 200 and estimator.loss == "squared_hinge":  # Newton's last step is exact
+    """The check wants the solution itself, which weights and copies of rows share, not a path to it."""
+    if estimator.n_rounds == 200:
         return {}
-    return {"check_sample_weight_equivalence_on_dense_data": "solved to a gap, not to the last digit"}
+    return {"check_sample_weight_equivalence_on_dense_data": "a few rounds on a random pool are only a path"}
 
 
 @parametrize_with_checks(CHECKED, expected_failed_checks=exempt)

@@ -35,6 +35,7 @@ from kernsemble.masters.least_norm import least_norm as pick_least_norm
 
 _LEAST_NORM_TOL = 1e-12  # to which the problem is solved where the rows on the margin must be known
 _FACE = 10.0  # times tol and the number of samples: how near to 1 the margin of such a row is
+_ASCENT_LIMIT = 1e-6  # relative gap below which Newton's steps, the last of which is exact, take over
 _ROUNDING = 1e-14  # of an objective, relative to that of w = 0
 _EPOCHS = 10  # epochs of coordinate ascent between two looks at the gap
 # Curvature of the proximal term that stands in for a free intercept, in either phase; exact in binary.
@@ -279,7 +280,7 @@ class _Plan:
         if not np.isfinite(self.before):
             return True
         rate = gap / self.before
-        if rate >= 0.99:
+        if rate >= 0.99 or gap < _ASCENT_LIMIT:
             return False
         decades = np.log10(gap / self.tol)
         blocks = decades / -np.log10(rate)

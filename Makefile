@@ -40,7 +40,7 @@ lint: setup
 		|| { echo "kernsemble: see 'ruff check .'; 'ruff format .' mends the layout" >&2; exit 1; }
 
 bench: data  ## race the solvers against their peers on this machine, one after the other
-	@$(RUN) benchmarks
+	@.venv/bin/python benchmarks
 
 site: setup  ## build the documentation into docs/_build/html from the committed notebooks
 	@$(RUN) sphinx --quiet --fail-on-warning docs docs/_build/html

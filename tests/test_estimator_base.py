@@ -5,6 +5,7 @@ import pytest
 
 from kernsemble.estimators._base import (
     EnsembleClassifier,
+    check_positive,
     check_rounds,
     check_weights,
     progress,
@@ -115,6 +116,16 @@ def test_rounds_are_a_positive_integer(value, error):
     with pytest.raises(error, match="n_rounds"):
         check_rounds(value)
     assert check_rounds(np.int64(7)) == 7
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [(0.0, ValueError), (-1, ValueError), (np.nan, ValueError), (np.inf, ValueError), ("1", TypeError)],
+)
+def test_positive_numbers_are_positive_and_finite(value, error):
+    with pytest.raises(error, match="C"):
+        check_positive(value, "C")
+    assert check_positive(np.float32(0.5), "C") == 0.5
 
 
 def test_progress_is_drawn_only_when_asked_for(capsys):

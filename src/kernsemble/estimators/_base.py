@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,14 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
 def check_rounds(n_rounds: Any, name: str = "n_rounds") -> int:
     """Return a number of rounds, an integer of at least 1."""
     return int(check_scalar(n_rounds, name, Integral, min_val=1))
+
+
+def check_positive(value: Any, name: str) -> float:
+    """Return a positive, finite number (``check_scalar`` lets NaN pass)."""
+    check_scalar(value, name, Real, min_val=0, include_boundaries="neither")
+    if not np.isfinite(value):
+        raise ValueError(f"{name} == {value}, must be finite.")
+    return float(value)
 
 
 def progress(n_rounds: int, verbose: bool | int, description: str) -> Iterable[int]:

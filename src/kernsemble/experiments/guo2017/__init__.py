@@ -1,0 +1,25 @@
+"""Trials of guo2017; ``plan`` says what they are."""
+
+from kernsemble.experiments.guo2017 import (
+    beyond,
+    curves,
+    diversity,
+    readings,
+    tables,
+    theory,
+    timing,
+    tree_readings,
+)
+from kernsemble.experiments.guo2017.plan import paper
+
+__all__ = [
+    "beyond",
+    "curves",
+    "diversity",
+    "paper",
+    "readings",
+    "tables",
+    "theory",
+    "timing",
+    "tree_readings",
+]

@@ -1,0 +1,102 @@
+"""Trials of tables 1 and 3: every family of ensembles with 1, 5, 10 and 30 bases, on the same splits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernsemble.experiments.guo2017.draws import Draw, Scaling, draw
+from kernsemble.experiments.guo2017.machines import (
+    POWERS,
+    Kernel,
+    Reweighting,
+    Solver,
+    Voting,
+    bag_linear,
+    boost_linear,
+    drm_kernel,
+    ensemble_scores,
+    psvm_fit,
+    select_nu,
+    solve_exrm,
+    vote,
+)
+from kernsemble.experiments.guo2017.plan import BASES, paper
+from kernsemble.experiments.guo2017.sets import TABLE_SETS
+from kernsemble.experiments.guo2017.trees import BoostedTree, make_trees, tree_error
+from kernsemble.experiments.trial import Trial
+from kernsemble.masters.drm import solve_drm
+
+
+@paper.trials("table1", methods=("L1-ExRM", "L2-ExRM"), datasets=TABLE_SETS)
+def exclusivity_machine(
+    trial: Trial, *, n_train: int, scaling: Scaling, lam: float, solver: Solver
+) -> dict[str, float]:
+    """error_C: the solver of the tables; exact_C: the optimum of the same problem."""
+    data = draw(trial, n_train, scaling)
+    p = POWERS[trial.method[:2]]
+    result = {}
+    for C in BASES:
+        for name, chosen in (("error", solver), ("exact", "exact")):
+            solution = solve_exrm(data.X, data.y, lam, C, p, chosen)
+            result[f"{name}_{C}"] = data.error(ensemble_scores(solution, data.X_test))
+    return result
+
+
+@paper.trials("table1", methods=("AdaTree", "BagTree"), datasets=TABLE_SETS)
+def tree_ensemble(
+    trial: Trial, *, n_train: int, scaling: Scaling, boosted_tree: BoostedTree
+) -> dict[str, float]:
+    """Boosted and bagged classification trees."""
+    data = draw(trial, n_train, scaling)
+    return {
+        f"error_{C}": tree_error(make_trees(trial.method, C, boosted_tree, trial.seed()), data) for C in BASES
+    }
+
+
+@paper.trials("table1", methods=("AdaSVM",), datasets=TABLE_SETS)
+def boosted_machines(
+    trial: Trial, *, n_train: int, scaling: Scaling, lam: float, reweighting: Reweighting
+) -> dict[str, float]:
+    """AdaBoost over L2-PSVMs; one run is read after 1, 5, 10 and 30 rounds."""
+    data = draw(trial, n_train, scaling)
+    machines, votes = boost_linear(psvm_fit(lam, 2), data.X, data.y, BASES[-1], trial.rng(), reweighting)
+    return {f"error_{C}": data.error(vote(machines[:C], votes[:C], data.X_test)) for C in BASES}
+
+
+@paper.trials("table1", methods=("BagSVM",), datasets=TABLE_SETS)
+def bagged_machines(
+    trial: Trial, *, n_train: int, scaling: Scaling, lam: float, voting: Voting
+) -> dict[str, float]:
+    """Bagged L2-PSVMs; the first C of 30 are the ensemble of C."""
+    data = draw(trial, n_train, scaling)
+    machines = bag_linear(psvm_fit(lam, 2), data.X, data.y, BASES[-1], trial.rng())
+    return {f"error_{C}": data.error(vote(machines[:C], np.ones(C), data.X_test, voting)) for C in BASES}
+
+
+@paper.trials("table1", methods=("DRM",), datasets=TABLE_SETS)
+def diversity_machine(
+    trial: Trial,
+    *,
+    n_train: int,
+    scaling: Scaling,
+    drm_features: Kernel,
+    nus: list[float],
+    n_folds: int,
+    drm_mu: float,
+) -> dict[str, float]:
+    """DRM; nu by cross-validation on the training part."""
+    data = draw(trial, n_train, scaling)
+    K, K_test = drm_kernel(drm_features, data.X, data.X), drm_kernel(drm_features, data.X_test, data.X)
+    nu = select_nu(K, data.y, nus, n_folds, trial.shared_rng("folds"))
+    return {"nu": nu, **drm_errors(data, K, K_test, BASES, nu, drm_mu, trial)}
+
+
+def drm_errors(
+    data: Draw, K: np.ndarray, K_test: np.ndarray, sizes: tuple[int, ...], nu: float, mu: float, trial: Trial
+) -> dict[str, float]:
+    """Return the test error of the mean machine for each number of bases."""
+    errors = {}
+    for T in sizes:
+        solution = solve_drm(K, data.y, T, nu=nu, mu=mu, rng=trial.rng("start"))
+        errors[f"error_{T}"] = data.error(K_test @ solution.w.mean(axis=1))
+    return errors

@@ -27,18 +27,17 @@ def trees(
     sizes: dict[str, float],
     scaling: Scaling,
     missing_votes: MissingVotes,
-    n_trees: int,
 ) -> dict[str, float]:
     """Tree ensembles with the defaults of their libraries, on the splits of the tables."""
     data = draw(trial, sizes, scaling, missing_votes)
-    model = make_trees(trial.method, n_trees, trial.seed()).fit(data.X, data.y)
+    model = make_trees(trial.method, trial.seed()).fit(data.X, data.y)
     return {"error": 100.0 * float(np.mean(model.predict(data.X_test) != data.y_test))}
 
 
-def make_trees(name: str, n_trees: int, seed: int) -> ClassifierMixin:
-    """Return a tree ensemble; ``n_trees`` is the size of the random forest."""
+def make_trees(name: str, seed: int) -> ClassifierMixin:
+    """Return a tree ensemble."""
     if name == "RandomForest":
-        return RandomForestClassifier(n_trees, random_state=seed)
+        return RandomForestClassifier(random_state=seed)
     if name == "HistGradientBoosting":
         return HistGradientBoostingClassifier(random_state=seed)
     from lightgbm import LGBMClassifier  # only this trial needs it
@@ -81,11 +80,10 @@ def multiclass_trees(
     sizes: dict[str, float],
     scaling: Scaling,
     missing_votes: MissingVotes,
-    n_trees: int,
 ) -> dict[str, float]:
     """Tree ensembles with the defaults of their libraries."""
     data = multiclass_draw(trial, sizes, scaling, missing_votes)
-    model = make_trees(trial.method, n_trees, trial.seed()).fit(data.X, data.y)
+    model = make_trees(trial.method, trial.seed()).fit(data.X, data.y)
     return {"error": 100.0 * float(np.mean(model.predict(data.X_test) != data.y_test))}
 
 

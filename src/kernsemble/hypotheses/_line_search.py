@@ -15,7 +15,6 @@ from numba import njit
 from kernsemble.hypotheses._ranked_columns import best_cut
 
 _BUCKETS = 4  # per sample
-_CROWD = 48  # entries of a bucket from which on a general sort is faster than insertion
 _NEAR = 1.0 - 1e-12  # a sample whose place is beyond +-_NEAR counts as never changing sides
 _LARGE = 1e8  # norm of the weights from which on they are scaled back
 
@@ -99,27 +98,34 @@ def _constant(V, margins, signed):
 
 @njit(cache=True, nogil=True)
 def _sort(places, buckets, fill, order, ascending):
-    """Sort places into order and ascending: by buckets, then by insertion."""
+    """Sort places into order and ascending: by buckets, then by insertion; long strides for crowds."""
     fill[:] = 0
     crowd = 0
     for i in range(len(places)):
         fill[buckets[i] + 1] += 1
         crowd = max(crowd, fill[buckets[i] + 1])
-    if crowd > _CROWD:
-        order[:] = np.argsort(places)
-        ascending[:] = places[order]
-        return
     for bucket in range(len(fill) - 1):
         fill[bucket + 1] += fill[bucket]
     for i in range(len(places)):
         slot = fill[buckets[i]]
         fill[buckets[i]] += 1
         order[slot], ascending[slot] = i, places[i]
-    for i in range(1, len(places)):
+    stride = 1
+    while 9 * stride < crowd:
+        stride = 3 * stride + 1
+    while stride > 0:
+        _insert(order, ascending, stride)
+        stride //= 3
+
+
+@njit(cache=True, nogil=True)
+def _insert(order, ascending, stride):
+    """Insertion sort of every stride-th entry, quick where the order is nearly right."""
+    for i in range(stride, len(order)):
         sample, place, j = order[i], ascending[i], i
-        while j > 0 and ascending[j - 1] > place:
-            ascending[j], order[j] = ascending[j - 1], order[j - 1]
-            j -= 1
+        while j >= stride and ascending[j - stride] > place:
+            ascending[j], order[j] = ascending[j - stride], order[j - stride]
+            j -= stride
         ascending[j], order[j] = place, sample
 
 

@@ -66,16 +66,16 @@ TREES = ("RandomForest", "HistGradientBoosting")
 
 
 @paper.trials("modern", methods=(*TREES, "SVC"), datasets=TABLE_SETS)
-def today(trial: Trial, *, n_train: int, scaling: Scaling, n_trees: int) -> dict[str, float]:
+def today(trial: Trial, *, n_train: int, scaling: Scaling) -> dict[str, float]:
     """What scikit-learn gives with the defaults of today."""
     data = draw(trial, n_train, scaling)
-    model = _model(trial.method, n_trees, trial.seed()).fit(data.X, data.y)
+    model = _model(trial.method, trial.seed()).fit(data.X, data.y)
     return {"error": data.error(model.predict(data.X_test))}
 
 
-def _model(name: str, n_trees: int, seed: int) -> ClassifierMixin:
+def _model(name: str, seed: int) -> ClassifierMixin:
     made = {
-        "RandomForest": lambda: RandomForestClassifier(n_trees, random_state=seed),
+        "RandomForest": lambda: RandomForestClassifier(random_state=seed),
         "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=seed),
         "SVC": lambda: SVC(),
         "LinearSVC": lambda: LinearSVC(random_state=seed, max_iter=100_000),
@@ -89,14 +89,12 @@ def _model(name: str, n_trees: int, seed: int) -> ClassifierMixin:
     methods=("L1-ExRM10", "L2-ExRM10", "LinearSVC", "LogisticRegression", "RandomForest"),
     datasets=MULTICLASS_SETS,
 )
-def more_classes(
-    trial: Trial, *, train_share: float, scaling: Scaling, lam: float, n_trees: int
-) -> dict[str, float]:
+def more_classes(trial: Trial, *, train_share: float, scaling: Scaling, lam: float) -> dict[str, float]:
     """One ensemble a class against the rest, beside linear machines and a forest of scikit-learn."""
     data = draw(trial, train_share, scaling)
     if "ExRM" in trial.method:
         model = ExRM(10, lam=lam, p=POWERS[trial.method[:2]])
     else:
-        model = _model(trial.method, n_trees, trial.seed())
+        model = _model(trial.method, trial.seed())
     predicted = model.fit(data.X, data.y).predict(data.X_test)
     return {"error": round(100.0 * float(np.mean(predicted != data.y_test)), 4)}

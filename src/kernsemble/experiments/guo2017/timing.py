@@ -12,7 +12,7 @@ from kernsemble.experiments.guo2017.draws import Draw, Scaling, draw, large_samp
 from kernsemble.experiments.guo2017.machines import POWERS, Kernel, drm_kernel, solve_exrm
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import SIZE_SETS, TABLE_SETS
-from kernsemble.experiments.guo2017.trees import BoostedTree, make_trees
+from kernsemble.experiments.guo2017.trees import TreeSize, bag_trees, boost_trees
 from kernsemble.experiments.trial import Trial
 from kernsemble.masters.drm import solve_drm
 from kernsemble.masters.exclusivity import exact_value, solve_exclusivity
@@ -72,7 +72,7 @@ def table_time(
     n_train: int,
     scaling: Scaling,
     lam: float,
-    boosted_tree: BoostedTree,
+    boosted_tree: TreeSize,
     drm_features: Kernel,
     drm_mu: float,
     timed_nu: float,
@@ -88,7 +88,8 @@ def table_time(
             K = drm_kernel(drm_features, data.X, data.X)
             solve_drm(K, data.y, T, nu=timed_nu, mu=drm_mu, rng=trial.rng("start"))
         else:
-            make_trees(name, T, boosted_tree, trial.seed()).fit(data.X, data.y)
+            make, size = (boost_trees, boosted_tree) if name == "AdaTree" else (bag_trees, "full")
+            make(data.X, data.y, T, size, trial.rng())
 
     return {"fit_seconds": min(_seconds(fit) for _ in range(2))}
 

@@ -15,7 +15,7 @@ from kernsemble.data.store import load
 from kernsemble.experiments.guo2017.draws import Draw, Scaling, draw
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import STORED, TABLE_SETS
-from kernsemble.experiments.guo2017.trees import BoostedTree, make_trees, tree_error
+from kernsemble.experiments.guo2017.trees import TreeSize, tree_errors
 from kernsemble.experiments.trial import Trial
 
 SIZES = (10, 30)
@@ -72,29 +72,18 @@ MISHAPS: dict[str, Callable[[Draw, np.random.Generator], Draw]] = {
     "label as a feature": label_as_feature,
     "15 training rows": few_rows,
 }
-SIZES_OF_TREES: dict[str, BoostedTree] = {
-    "stumps": "stump", "10 splits": "10 splits", "full trees": "full"
-}  # fmt: skip
+SIZES_OF_TREES: dict[str, TreeSize] = {"stumps": "stump", "10 splits": "10 splits", "full trees": "full"}
 
 
 @paper.trials("trees", methods=tuple(SIZES_OF_TREES), datasets=TABLE_SETS)
 def size_of_trees(trial: Trial, *, n_train: int, scaling: Scaling) -> dict[str, float]:
-    """Boosted and bagged trees of another size; bagged stumps are stumps too."""
-    data = draw(trial, n_train, scaling)
+    """Boosted and bagged trees of one size."""
     size = SIZES_OF_TREES[trial.method]
-    result = {}
-    for T in SIZES:
-        result[f"Ada_{T}"] = tree_error(make_trees("AdaTree", T, size, trial.seed()), data)
-        bag = make_trees("BagTree", T, size, trial.seed())
-        limits = make_trees("AdaTree", 1, size, 0).estimator.get_params()
-        bag.set_params(estimator__max_depth=limits["max_depth"])
-        bag.set_params(estimator__max_leaf_nodes=limits["max_leaf_nodes"])
-        result[f"Bag_{T}"] = tree_error(bag, data)
-    return result
+    return _both_ensembles(draw(trial, n_train, scaling), trial, size, size)
 
 
 @paper.trials("trees", methods=("raw test features", "first rows", *MISHAPS), datasets=TABLE_SETS)
-def mishaps(trial: Trial, *, n_train: int, scaling: Scaling, boosted_tree: BoostedTree) -> dict[str, float]:
+def mishaps(trial: Trial, *, n_train: int, scaling: Scaling, boosted_tree: TreeSize) -> dict[str, float]:
     """Train or test on something else than the draw says."""
     data = draw(trial, n_train, scaling)
     if trial.method == "raw test features":
@@ -103,10 +92,15 @@ def mishaps(trial: Trial, *, n_train: int, scaling: Scaling, boosted_tree: Boost
         data = _first_rows(n_train, trial)
     else:
         data = MISHAPS[trial.method](data, trial.shared_rng("mishap"))
+    return _both_ensembles(data, trial, boosted_tree, "full")
+
+
+def _both_ensembles(data: Draw, trial: Trial, boosted: TreeSize, bagged: TreeSize) -> dict[str, float]:
+    """Return the test errors of AdaTree and BagTree with 10 and 30 trees."""
     return {
-        f"{name}_{T}": tree_error(make_trees(f"{name}Tree", T, boosted_tree, trial.seed()), data)
-        for name in ("Ada", "Bag")
-        for T in SIZES
+        f"{name}_{T}": error
+        for name, size in (("Ada", boosted), ("Bag", bagged))
+        for T, error in tree_errors(f"{name}Tree", data, SIZES, size, trial.rng(name)).items()
     }
 
 

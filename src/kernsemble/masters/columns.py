@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-_FAST = {"reassoc", "contract", "nsz", "arcp"}  # lets sums be vectorized; keeps nan and inf
+FAST = {"reassoc", "contract", "nsz", "arcp"}  # lets sums be vectorized; keeps nan and inf
 _CHUNK = 64
 INTERCEPTS = ("none", "free", "penalized")
 
@@ -56,7 +56,9 @@ class SignedColumns:
         if not is_small and self.rows.dtype == np.int8:
             self.rows = self.rows.astype(np.float64)
         if self.n_columns == self.rows.shape[1]:
-            room = np.zeros((len(self.y), max(_CHUNK, self.n_columns // 2)), dtype=self.rows.dtype)
+            room = np.zeros(
+                (len(self.y), _CHUNK * max(1, self.n_columns // (2 * _CHUNK))), dtype=self.rows.dtype
+            )
             self.rows = np.hstack([self.rows, room])
         signed = column * self.y
         self.rows[:, self.n_columns] = signed
@@ -81,9 +83,9 @@ class SignedColumns:
         _combine(self.rows, u, out)
         return out
 
-    def select(self, indices: np.ndarray, dtype: type = np.float64) -> np.ndarray:
-        """Rows of A at the given indices, as floats."""
-        return self.rows[indices, : self.n_columns].astype(dtype)
+    def select(self, indices: np.ndarray, dtype: type = np.float64, width: int | None = None) -> np.ndarray:
+        """Rows of A at the given indices, as floats; with ``width``, padded with zeros to that many."""
+        return self.rows[indices, : self.n_columns if width is None else width].astype(dtype)
 
 
 def balance(u: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -95,7 +97,7 @@ def balance(u: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.where((y > 0) == (positive > negative), keep * u, u)
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _margins(rows, theta, out):
     for i in range(len(out)):
         row = rows[i]
@@ -105,7 +107,7 @@ def _margins(rows, theta, out):
         out[i] = total
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _combine(rows, u, out):
     for i in range(len(u)):
         if u[i] != 0.0:
@@ -124,7 +126,7 @@ def shuffle(indices, seed):
     return seed
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def descend(rows, indices, u, theta, upper, curvature, extra, n_epochs, seed):
     """Dual coordinate ascent of the hinge over the given rows, in place; return the generator's state.
 

@@ -29,7 +29,7 @@ import numpy as np
 from numba import njit
 
 from kernsemble.masters.base import Solution
-from kernsemble.masters.columns import INTERCEPTS, SignedColumns, balance, descend
+from kernsemble.masters.columns import FAST, INTERCEPTS, SignedColumns, balance, descend
 from kernsemble.masters.hinge_newton import ProximalNewton
 from kernsemble.masters.least_norm import least_norm as pick_least_norm
 
@@ -306,20 +306,25 @@ def _hinge_sum(margins, upper):
     return total
 
 
+@njit(cache=True, fastmath=FAST)
+def _pull(margins, along, upper, t):
+    """Sum of upper * along over the rows whose margin at step t is below 1."""
+    total = 0.0
+    for i in range(len(margins)):
+        total += upper[i] * along[i] if margins[i] + t * along[i] < 1.0 else 0.0
+    return total
+
+
 @njit(cache=True)
 def _search(margins, along, upper, linear, square):
     """Minimize the primal on [0, 1] along a segment, by bisecting its increasing slope."""
+    if linear + square <= _pull(margins, along, upper, 1.0):
+        return 1.0
     low, high = 0.0, 1.0
-    for trial in range(12):
-        t = 1.0 if trial == 0 else 0.5 * (low + high)
-        slope = linear + t * square
-        for i in range(len(margins)):
-            if margins[i] + t * along[i] < 1.0:
-                slope -= upper[i] * along[i]
-        if slope > 0.0:
+    for _ in range(11):
+        t = 0.5 * (low + high)
+        if linear + t * square > _pull(margins, along, upper, t):
             high = t
-        elif trial == 0:
-            return 1.0
         else:
             low = t
     return low

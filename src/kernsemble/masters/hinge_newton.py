@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg import blas, lapack
 
-from kernsemble.masters.columns import SignedColumns
+from kernsemble.masters.columns import FAST, SignedColumns
 
 _FIRST_BAND = 0.1  # margins within this distance of 1 count as free in the first round of multipliers
 _LAST_BAND = 1e-4  # and in the last: smaller ones gain nothing but rounding
@@ -164,7 +164,7 @@ def _multipliers(margins, center, slope, upper, out):
         out[i] = min(max(center[i] + slope[i] * (1.0 - margins[i]), 0.0), upper[i])
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=FAST)
 def _pull(margins, along, t, center, slope, upper):
     """Sum of u_i(m_i + t along_i) along_i: minus the slope of the losses."""
     total = 0.0

@@ -28,6 +28,8 @@ from scipy.linalg import blas, lapack
 from kernsemble.masters.base import Solution
 from kernsemble.masters.columns import INTERCEPTS, SignedColumns
 
+_PAD = 32
+
 
 class SquaredHinge:
     """Master of the l2-regularized squared hinge loss.
@@ -116,14 +118,8 @@ class SquaredHinge:
 
     def _newton_step(self, gradient: np.ndarray, penalized: np.ndarray) -> None:
         """Go along Newton's direction to the exact minimum."""
-        matrix = self._gram.update(self.margins < 1.0)
         first = int(self.intercept == "free")
-        diagonal = np.arange(first, len(gradient))
-        matrix[diagonal, diagonal] += 1.0
-        factor, failed = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
-        if failed:
-            raise np.linalg.LinAlgError(f"Newton's matrix is not positive definite (minor {failed}).")
-        direction = lapack.dpotrs(factor, -gradient, lower=1)[0]
+        direction = self._gram.solve(self.margins < 1.0, -gradient, first)
         along = self.columns.margins(direction)
         step = direction.copy()
         step[:first] = 0.0
@@ -154,23 +150,28 @@ class SquaredHinge:
 
 
 class _ActiveGram:
-    """Lower triangle of ``2 A_I' diag(c) A_I`` over the active rows I, kept up to date."""
+    """Lower triangle of ``2 A_I' diag(c) A_I`` over the active rows I, kept up to date.
+
+    It is padded with zeros to a multiple of ``_PAD`` columns, so that it is seldom moved.
+    """
 
     def __init__(self, columns: SignedColumns, cost: np.ndarray) -> None:
         self.columns, self.cost = columns, cost
         self.active = np.zeros(len(cost), dtype=bool)
-        self.matrix = np.zeros((columns.n_columns, columns.n_columns), order="F")
+        self.matrix = np.zeros((_PAD, _PAD), order="F")
+        self.work = np.empty((_PAD, _PAD), order="F")
 
     def grow(self, signed: np.ndarray) -> None:
         """Border the matrix by the products with a new column."""
-        J = self.columns.n_columns
-        matrix = np.zeros((J, J), order="F")
-        matrix[:-1, :-1] = self.matrix
-        matrix[-1] = self.columns.combine(np.where(self.active, 2.0 * self.cost * signed, 0.0))
-        self.matrix = matrix
+        J, size = self.columns.n_columns, len(self.matrix)
+        if size < J:
+            matrix = np.zeros((size + _PAD, size + _PAD), order="F")
+            matrix[:size, :size] = self.matrix
+            self.matrix, self.work = matrix, np.empty_like(matrix)
+        self.matrix[J - 1, :J] = self.columns.combine(np.where(self.active, 2.0 * self.cost * signed, 0.0))
 
-    def update(self, active: np.ndarray) -> np.ndarray:
-        """Exchange rows until I is ``active``; return a copy of the lower triangle."""
+    def update(self, active: np.ndarray) -> None:
+        """Exchange rows until I is ``active``."""
         leave, enter = np.flatnonzero(self.active & ~active), np.flatnonzero(active & ~self.active)
         if len(leave) + len(enter) > active.sum():
             self.matrix[:] = 0.0
@@ -178,30 +179,50 @@ class _ActiveGram:
         self._exchange(leave, -2.0)
         self._exchange(enter, 2.0)
         self.active = active
-        return self.matrix.copy(order="F")
+
+    def solve(self, active: np.ndarray, rhs: np.ndarray, first: int) -> np.ndarray:
+        """Solve with the matrix over the given rows plus the identity, the ``first`` entries left out."""
+        self.update(active)
+        np.copyto(self.work, self.matrix)
+        diagonal = np.arange(first, len(self.work))
+        self.work[diagonal, diagonal] += 1.0
+        factor, failed = lapack.dpotrf(self.work, lower=1, clean=0, overwrite_a=1)
+        if failed:
+            raise np.linalg.LinAlgError(f"Newton's matrix is not positive definite (minor {failed}).")
+        padded = np.zeros(len(self.work))
+        padded[: len(rhs)] = rhs
+        return lapack.dpotrs(factor, padded, lower=1)[0][: len(rhs)]
 
     def _exchange(self, rows: np.ndarray, factor: float) -> None:
         if len(rows):
-            A = self.columns.select(rows) * np.sqrt(self.cost[rows])[:, None]
+            A = self.columns.select(rows, width=len(self.matrix)) * np.sqrt(self.cost[rows])[:, None]
             # A' of a C-ordered A is Fortran-ordered: no copy.
             self.matrix = blas.dsyrk(factor, A.T, beta=1.0, c=self.matrix, lower=1, overwrite_c=1)
 
 
 @njit(cache=True)
+def _slope(margins, along, cost, t):
+    """Slope of the losses at step t."""
+    total = 0.0
+    for i in range(len(margins)):
+        total -= 2.0 * cost[i] * max(1.0 - margins[i] - t * along[i], 0.0) * along[i]
+    return total
+
+
+@njit(cache=True)
 def _search(margins, along, cost, linear, square):
-    """Step length in (0, 1] that minimizes the objective: bisect its increasing slope, ending in a secant."""
-    low, high, at_low, at_high = 0.0, 1.0, 0.0, 0.0
-    for trial in range(20):
-        t = 0.0 if trial == 0 else (1.0 if trial == 1 else 0.5 * (low + high))
-        slope = linear + t * square
-        for i in range(len(margins)):
-            slack = 1.0 - margins[i] - t * along[i]
-            if slack > 0.0:
-                slope -= 2.0 * cost[i] * slack * along[i]
+    """Step length in (0, 1] that minimizes the objective: bisect its increasing slope, end with a secant."""
+    low, high, at_low = 0.0, 1.0, linear + _slope(margins, along, cost, 0.0)
+    at_high = linear + square + _slope(margins, along, cost, 1.0)
+    if at_high <= 1e-6 * abs(at_low):
+        return 1.0
+    for _ in range(18):
+        t = 0.5 * (low + high)
+        slope = linear + t * square + _slope(margins, along, cost, t)
+        if abs(slope) <= 1e-6 * abs(at_low):
+            return t
         if slope > 0.0:
             high, at_high = t, slope
-        elif trial == 1:
-            return 1.0
         else:
             low, at_low = t, slope
     return low - at_low * (high - low) / (at_high - at_low)

@@ -167,7 +167,7 @@ def test_smoothed_weights_maximize_what_they_should(rng, epsilon):
         assert np.all(smoothed(V) >= smoothed(rng.uniform(lower, upper)) - 1e-12)
     moved, _ = loss.weights(f + 1e-7, center, delta)
     assert set(np.flatnonzero(moved != V)) == set(free)  # only free weights move
-    assert_allclose(loss.pull(f, np.ones(n), center, delta), V.sum())
+    assert_allclose(loss.pull(f - 0.7, np.ones(n), 0.7, center, delta), V.sum())
 
 
 def test_loss_is_the_maximum_over_the_box(rng):

@@ -195,8 +195,10 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         """Master, and the bounds of its dual weights."""
         if self.nu is not None:
             refuse_weights(weight)
-            return NuHinge(signs, self.nu, positive=self.positive), np.full(len(signs), 1.0 / len(signs))
-        kind = HingeQP if self.norm == "l2" else HingeLP
+            return NuHinge(signs, self.nu, positive=self.positive, tol=self._master_tol()), np.full(
+                len(signs), 1.0 / len(signs)
+            )
+        kind, tol = (HingeQP, self._master_tol()) if self.norm == "l2" else (HingeLP, 1e-6)
         master = kind(signs, self.C, sample_weight=weight, intercept=self.intercept, positive=self.positive)
         return master, self.C * weight
 

@@ -93,7 +93,7 @@ objective_path_, gap_path_, columns_scanned_path_, coef_path_
         """
         self._check_parameters()
         X = validate_data(self, X, dtype=np.float64, order="C")
-        master = NuNovelty(len(X), self.nu, positive=self.positive)
+        master = NuNovelty(len(X), self.nu, positive=self.positive, tol=self._master_tol())
         self._run(X, master, 1.0 / (self.nu * len(X)))
         self.offset_ = master.margin_
         return self

@@ -157,8 +157,12 @@ validation_path_, termination_rounds_, coef_path_
         """Master, and the bounds of its dual weights."""
         if self.nu is not None:
             refuse_weights(weight)
-            return NuTube(y, self.C, self.nu, positive=self.positive), np.full(len(y), float(self.C))
-        kind = EpsilonInsensitive if self.norm == "l2" else EpsilonInsensitiveLP
+            return NuTube(y, self.C, self.nu, positive=self.positive, tol=self._master_tol()), np.full(
+                len(y), float(self.C)
+            )
+        kind, tol = (
+            (EpsilonInsensitive, self._master_tol()) if self.norm == "l2" else (EpsilonInsensitiveLP, 1e-6)
+        )
         master = kind(
             y,
             self.C,
@@ -166,6 +170,7 @@ validation_path_, termination_rounds_, coef_path_
             sample_weight=weight,
             intercept=self.intercept,
             positive=self.positive,
+            tol=tol,
         )
         return master, self.C * weight
 

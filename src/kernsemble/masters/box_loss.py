@@ -67,50 +67,49 @@ class BoxLoss:
     def weights(self, f: np.ndarray, center: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
         """Dual weights of the loss smoothed around ``center``, and the indices of those inside their box.
 
-        ``argmax_v v (t - f) - epsilon |v| - delta/2 (v - center)^2``: a soft threshold, then a clip.
+        ``argmax_v v (t - f) - epsilon |v| - delta/2 (v - center)^2``: a soft threshold, then a clip. In the
+        flat of the tube and at the ends of the box a weight does not move.
         """
-        V, free = np.empty_like(f), np.empty(len(f), dtype=np.intp)
-        count = _weights(f, center, self.target, self.lower, self.upper, self.epsilon, 1.0 / delta, V, free)
-        return V, free[:count]
+        V = np.empty_like(f)
+        _weights(f, center, self.target, self.lower, self.upper, self.epsilon, 1.0 / delta, V)
+        inside = (self.lower < V) & (self.upper > V)
+        if self.epsilon > 0.0:
+            inside &= V != 0.0
+        return V, np.flatnonzero(inside)
 
-    def pull(self, f: np.ndarray, along: np.ndarray, center: np.ndarray, delta: float) -> float:
-        """``along' V`` with V the smoothed dual weights at f: minus the slope of the smoothed loss."""
-        return _pull(f, along, center, self.target, self.lower, self.upper, self.epsilon, 1.0 / delta)
+    def pull(self, f: np.ndarray, along: np.ndarray, t: float, center: np.ndarray, delta: float) -> float:
+        """``along' V``, V the smoothed dual weights at ``f + t along``: minus the smoothed loss' slope."""
+        slope = 1.0 / delta
+        return _pull(f, along, t, center, self.target, self.lower, self.upper, self.epsilon, slope)
 
 
-@njit(cache=True)
+_FAST = {"reassoc", "contract", "nsz", "arcp"}  # lets sums be vectorized; keeps nan and inf
+
+
+@njit(cache=True, fastmath=_FAST)
 def _value(f, target, lower, upper, epsilon):
     total = 0.0
     for i in range(len(f)):
         residual = target[i] - f[i]
-        if residual > epsilon:
-            total += upper[i] * (residual - epsilon)
-        elif residual < -epsilon:
-            total += lower[i] * (residual + epsilon)
+        total += upper[i] * max(residual - epsilon, 0.0) + lower[i] * min(residual + epsilon, 0.0)
     return total
 
 
-@njit(cache=True)
-def _weights(f, center, target, lower, upper, epsilon, slope, out, free):
-    count = 0
-    for i in range(len(f)):
-        v = center[i] + slope * (target[i] - f[i])
-        shrink = slope * epsilon
-        v = v - shrink if v > shrink else (v + shrink if v < -shrink else 0.0)
-        out[i] = min(max(v, lower[i]), upper[i])
-        # In the flat of the tube (v = 0, epsilon > 0) and at the ends of the box the weight does not move.
-        if lower[i] < v < upper[i] and (v != 0.0 or epsilon == 0.0):
-            free[count] = i
-            count += 1
-    return count
-
-
-@njit(cache=True)
-def _pull(f, along, center, target, lower, upper, epsilon, slope):
-    total = 0.0
+@njit(cache=True, fastmath=_FAST)
+def _weights(f, center, target, lower, upper, epsilon, slope, out):
     shrink = slope * epsilon
     for i in range(len(f)):
         v = center[i] + slope * (target[i] - f[i])
-        v = v - shrink if v > shrink else (v + shrink if v < -shrink else 0.0)
+        v = max(v - shrink, 0.0) + min(v + shrink, 0.0)
+        out[i] = min(max(v, lower[i]), upper[i])
+
+
+@njit(cache=True, fastmath=_FAST)
+def _pull(f, along, t, center, target, lower, upper, epsilon, slope):
+    total = 0.0
+    shrink = slope * epsilon
+    for i in range(len(f)):
+        v = center[i] + slope * (target[i] - f[i] - t * along[i])
+        v = max(v - shrink, 0.0) + min(v + shrink, 0.0)
         total += min(max(v, lower[i]), upper[i]) * along[i]
     return total

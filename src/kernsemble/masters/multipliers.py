@@ -171,15 +171,22 @@ class Multipliers:
         return step - (rows.T @ solve_positive_definite(matrix, rows @ step)) / D
 
     def _line_search(self, direction: np.ndarray, along: np.ndarray) -> float:
-        """Minimize the piecewise quadratic along the direction: its slope increases, so bisect it."""
-        start = float(self.gradient @ direction)
-        low, high = 0.0, 1.0
-        for trial in range(30):
-            t = 1.0 if trial == 0 else 0.5 * (low + high)
+        """Minimize the piecewise quadratic along the direction: find the zero of its increasing slope."""
+        start = low_slope = float(self.gradient @ direction)
+        low, high, high_slope = 0.0, 1.0, self._slope(1.0, direction, along)
+        if high_slope <= 0.01 * abs(start):
+            return 1.0
+        for trial in range(60):
+            # The secant; halved every other time, because near kinks it would crawl along one end.
+            t = low - low_slope * (high - low) / (high_slope - low_slope)
+            t = 0.5 * (low + high) if trial % 2 else t
             slope = self._slope(t, direction, along)
-            if abs(slope) <= 0.01 * abs(start) or (trial == 0 and slope < 0):
+            if abs(slope) <= 0.01 * abs(start):
                 return t
-            low, high = (low, t) if slope > 0 else (t, high)
+            if slope > 0:
+                high, high_slope = t, slope
+            else:
+                low, low_slope = t, slope
         return low if low > 0 else high
 
     def _slope(self, t: float, direction: np.ndarray, along: np.ndarray) -> float:
@@ -187,9 +194,7 @@ class Multipliers:
         gradient = self.metric * (x - self.center) + self.penalty.cost
         if self._bounded:
             gradient -= self._bound_multipliers(x)
-        return float(gradient @ direction) - self.loss.pull(
-            self.f + t * along, along, self.center_V, self.delta
-        )
+        return float(gradient @ direction) - self.loss.pull(self.f, along, t, self.center_V, self.delta)
 
 
 def solve_positive_definite(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:

@@ -1,0 +1,356 @@
+"""guo2017: its data, its ensembles against independent judges, the checks of its claims, a tiny run."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from kernsemble.evidence import IncompleteEvidenceError, Sample
+from kernsemble.experiments.guo2017 import diversity, draws, machines, timing, tree_readings, trees
+from kernsemble.experiments.guo2017.plan import paper
+from kernsemble.experiments.guo2017.sets import TABLE_SETS
+from kernsemble.experiments.trial import Trial
+from kernsemble.ledger import load_reading
+from kernsemble.masters.exclusivity import exclusivity_norm, solve_exclusivity
+from kernsemble.masters.exclusivity_alm import solve_printed_alm
+from kernsemble.papers.guo2017 import cells, claims
+from kernsemble.published import read_cells, read_claims
+from kernsemble.study import Study
+
+ROOT = Path(__file__).parents[1]
+
+
+def make_draw(dataset, number=0, scaling="all rows", n_train=150):
+    return draws.draw(Trial("guo2017", "table1", dataset, "L2-ExRM", number), n_train, scaling)
+
+
+@pytest.fixture
+def noisy(rng):
+    """Two overlapping classes, shifted from the origin."""
+    X = rng.standard_normal((60, 4)) + 0.5
+    y = np.where(X[:, 0] + 0.8 * rng.standard_normal(60) > 0.5, 1.0, -1.0)
+    return X, y
+
+
+@pytest.mark.parametrize("name", TABLE_SETS)
+def test_sets_give_150_rows_for_training_and_the_rest_for_testing(name):
+    data = make_draw(name)
+    sizes = {
+        "german": 1000, "diabetes": 768, "australian": 690, "sonar": 208,
+        "splice": 3175, "liver": 345, "heart": 270, "ionosphere": 351,
+    }  # fmt: skip
+    assert (len(data.y), len(data.y_test)) == (150, sizes[name] - 150)
+    both = np.vstack([data.X, data.X_test])
+    assert (both.min(), both.max()) == (-1.0, 1.0)
+    assert set(data.y) == {-1.0, 1.0}
+
+
+def test_scaling_by_training_rows_and_shares():
+    data = make_draw("sonar", scaling="training rows", n_train=0.5)
+    assert len(data.y) == len(data.y_test) == 104
+    assert np.abs(data.X).max() == 1.0 < np.abs(data.X_test).max()
+
+
+def test_boosting_makes_the_last_machine_worthless(noisy):
+    X, y = noisy
+    fit = machines.psvm_fit(1.0, 2)
+    found, votes = machines.boost_linear(fit, X, y, 3, np.random.default_rng(0))
+    weight = np.full(len(y), 1 / len(y))
+    for (w, b), vote in zip(found, votes, strict=True):
+        wrong = (X @ w + b > 0) != (y > 0)
+        error = weight[wrong].sum()
+        assert vote == pytest.approx(0.5 * np.log((1 - error) / error))
+        weight = weight * np.where(wrong, np.exp(vote), np.exp(-vote))
+        weight /= weight.sum()
+        assert weight[wrong].sum() == pytest.approx(0.5)
+
+
+def test_boosting_ends_at_a_perfect_machine(noisy):
+    X, _ = noisy
+    y = np.where(X[:, 0] > 0.5, 1.0, -1.0)
+    found, votes = machines.boost_linear(machines.psvm_fit(1e3, 2), X, y, 5, np.random.default_rng(0))
+    assert len(found) == len(votes) == 1
+    assert votes[0] > 0
+
+
+@pytest.mark.parametrize("how", ["weights", "resampling"])
+def test_reweighting_by_resampling_needs_random_numbers_only(noisy, how):
+    X, y = noisy
+    runs = [
+        machines.boost_linear(machines.psvm_fit(1.0, 2), X, y, 2, np.random.default_rng(seed), how)[0]
+        for seed in (0, 1)
+    ]
+    assert np.allclose(runs[0][0][0], runs[1][0][0]) is (how == "weights")
+
+
+def test_votes_and_mean_scores():
+    pair = [(np.array([1.0]), 0.0), (np.array([-3.0]), 0.0)]
+    X = np.array([[1.0]])
+    assert machines.vote(pair, np.array([2.0, 1.0]), X)[0] == 1.0
+    assert machines.vote(pair, np.array([2.0, 1.0]), X, "mean score")[0] == -1.0
+
+
+def test_nu_is_chosen_among_those_given_and_depends_on_the_data(noisy):
+    X, y = noisy
+    K = machines.drm_kernel("linear", X, X)
+    nus = [0.05, 0.5, 0.9]
+    chosen = machines.select_nu(K, y, nus, 5, np.random.default_rng(0))
+    wrong = [sum(machines._held_out_errors(K, y, np.arange(60) % 5 == k, nu) for k in range(5)) for nu in nus]
+    assert chosen in nus
+    assert max(wrong) > min(wrong)
+
+
+def test_boosted_stumps_agree_with_scikit_learn(noisy):
+    X, y = noisy
+    grown, votes = trees.boost_trees(X, y, 10, "stump", np.random.default_rng(0))
+    ours = np.column_stack([tree.predict(X) for tree in grown]) @ votes
+    judge = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=10, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(ours > 0, judge.predict(X) > 0)
+    np.testing.assert_allclose(2 * votes, judge.estimator_weights_[: len(votes)])
+
+
+def test_ten_splits_and_bags(noisy):
+    X, y = noisy
+    grown, votes = trees.bag_trees(X, y, 4, "10 splits", np.random.default_rng(0))
+    assert all(tree.get_n_leaves() <= 11 for tree in grown)
+    assert len(grown) == 4
+    data = draws.Draw(X, y, X, y)
+    errors = trees.errors_by_size(grown, votes, data, (1, 4))
+    assert errors[1] == pytest.approx(100 * np.mean(grown[0].predict(X) != y), abs=1e-3)
+
+
+def test_mishaps_do_what_they_say():
+    data = make_draw("heart")
+    changed = {name: spoil(data, np.random.default_rng(0)) for name, spoil in tree_readings.MISHAPS.items()}
+    assert sorted(changed["labels shuffled"].y) == sorted(data.y)
+    assert (np.diff(changed["labels sorted"].y) >= 0).all()
+    assert 0.2 < np.mean(changed["40 % of labels flipped"].y != data.y) < 0.6
+    moved = changed["test columns moved by one"].X_test
+    np.testing.assert_array_equal(moved[:, 1], data.X_test[:, 0])
+    np.testing.assert_array_equal(changed["label as a feature"].X[:, 0], data.y)
+    assert len(changed["15 training rows"].y) == 15
+    assert set(changed["15 training rows"].y) == {-1.0, 1.0}
+
+
+@pytest.mark.parametrize("name", TABLE_SETS)
+def test_first_rows_hold_both_classes_and_no_test_rows(name):
+    data = tree_readings._first_rows(150, Trial("guo2017", "trees", name, "first rows", 0))
+    assert len(data.y) == 150
+    assert set(data.y) == {-1.0, 1.0}
+    assert len(data.y) + len(data.y_test) == len(make_draw(name).y) + len(make_draw(name).y_test)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_timed_loop_is_the_printed_algorithm(noisy, p):
+    X, y = noisy
+    assert timing.run_printed(X, y, 2.0, 3, p) == solve_printed_alm(X, y, 2.0, 3, p).n_iter
+
+
+def test_diverse_solver_without_parts_of_its_own_is_exrm(noisy):
+    X, y = noisy
+    C = 3
+    W, _, gap = diversity.solve_diverse(X, y, np.full((60, C), 2.0), np.ones((4, C), dtype=bool), tol=1e-7)
+    exact = solve_exclusivity(X, y, 2.0, C)
+    np.testing.assert_allclose(W.mean(axis=1), exact.w[:, 0], atol=1e-4)
+    assert 0 <= gap <= 1e-7
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_diverse_solver_agrees_with_a_generic_one(noisy, seed):
+    import cvxpy
+
+    X, y = noisy
+    rng = np.random.default_rng(seed)
+    mask = rng.random((4, 3)) < 0.6
+    mask[0] = True
+    cost = 0.5 * rng.integers(0, 3, (60, 3))
+    W, b, gap = diversity.solve_diverse(X, y, cost, mask, tol=1e-8)
+    assert not W[~mask].any()
+    V, c = cvxpy.Variable((4, 3)), cvxpy.Variable(3)
+    slack = [cvxpy.pos(1 - cvxpy.multiply(y, X @ V[:, k] + c[k])) for k in range(3)]
+    loss = sum(cost[:, k] @ cvxpy.square(slack[k]) for k in range(3))
+    norm = 0.5 * cvxpy.sum_squares(cvxpy.sum(cvxpy.abs(V), axis=1))
+    problem = cvxpy.Problem(cvxpy.Minimize(norm + loss), [cvxpy.multiply(~mask, V) == 0])
+    best = problem.solve(solver=cvxpy.CLARABEL)
+    ours = exclusivity_norm(W) + (cost * np.maximum(0, 1 - y[:, None] * (X @ W + b)) ** 2).sum()
+    assert ours == pytest.approx(best, rel=1e-6)
+    assert -1e-12 <= gap <= 1e-8
+
+
+def test_machines_apart_are_single_machines(noisy):
+    X, y = noisy
+    mask = np.array([[True, False]] * 2 + [[False, True]] * 2)
+    W, _, gap = diversity.solve_diverse(X, y, np.full((60, 2), 0.5), mask, shared=False)
+    single = solve_exclusivity(X[:, :2], y, 0.5, 1)
+    np.testing.assert_allclose(W[:2, 0], single.w[:, 0], atol=1e-8)
+    assert not W[2:, 0].any()
+    assert gap <= 1e-9
+
+
+def printed_table():
+    return [cell for cell in read_cells(ROOT / "published/published.csv") if cell.paper == "guo2017"]
+
+
+def test_printed_average_ranks_follow_from_the_printed_errors():
+    """All ten, up to a few equal errors that they order by digits which are not printed."""
+    printed = {(c.row, c.column): c.value for c in printed_table() if c.exhibit == "table1"}
+    rows = [f"{family}{T}" for family, T in cells.ROWS]
+    means = np.array([[printed[row, label] for row in rows] for label in TABLE_SETS])
+    for row, rank in zip(rows, cells.average_ranks(means), strict=True):
+        assert -0.051 <= printed[row, "A.R."] - rank <= 0.2, row
+
+
+def test_table3_cannot_be_the_mean_of_table1():
+    printed = {(c.exhibit, c.row, c.column): c.value for c in printed_table()}
+    for family, C in (("L1-ExRM", 10), ("DRM", 10), ("DRM", 30)):
+        mean = np.mean([printed["table1", f"{family}{C}", label] for label in TABLE_SETS])
+        assert printed["table3", family, str(C)] - mean > 1.5
+
+
+def test_every_printed_number_and_claim_is_read():
+    reading = load_reading("guo2017")
+    found = printed_table()
+    assert len(found) == 118
+    for cell in found:
+        assert reading.rule(cell) is not None
+        if cell.exhibit == "table1":
+            family, bases = cells.split_name(cell.row)
+            assert family in paper.methods("table1")
+            assert bases in (10, 30)
+            assert cell.column in (*TABLE_SETS, "A.R.")
+        if cell.exhibit == "table2":
+            assert cell.column.replace(" ", "") in paper.methods("table2")
+    written = {c.id: c.check for c in read_claims(ROOT / "published/claims.yaml") if c.paper == "guo2017"}
+    assert {name: check.__name__ for name, check in reading.checks.items()} == written
+
+
+class MadeEvidence:
+    """Evidence whose numbers ``value(metric, dataset, method)`` gives, with a little noise on errors."""
+
+    def __init__(self, value, methods=(), datasets=TABLE_SETS, runs=20):
+        self.value, self.methods, self.datasets, self.runs = value, methods, datasets, runs
+        self.complete, self.stale, self.status = True, (), ""
+
+    def array(self, metric, datasets=None, methods=None, trials=None):
+        table = [
+            [self.value(metric, d, m) for m in methods or self.methods] for d in datasets or self.datasets
+        ]
+        noise = np.random.default_rng(0).normal(0, 1e-3, self.runs)
+        return np.array(table, dtype=float)[None] + noise[:, None, None] * metric.startswith("error")
+
+    def curves(self, metric, *, dataset, method):
+        return np.tile(self.value(metric, dataset, method), (self.runs, 1))
+
+    def sample(self, metric, *, dataset, method):
+        return Sample(self.array(metric, [dataset], [method]).ravel(), self.runs)
+
+
+def study_of(value, **options):
+    evidence = MadeEvidence(value, **options)
+    protocol = {"lambdas": list(np.linspace(0.05, 4, 8)), "lam": 2.0}
+    return SimpleNamespace(evidence=lambda exhibit: evidence, protocol=lambda exhibit: protocol)
+
+
+def figure1_as_printed(metric, dataset, method):
+    place = claims.ORDER.index(method[3:])
+    if metric == "train_error":
+        return np.linspace(15, 10, 8) + place
+    return np.full(8, 25.0 - 0.3 * place)
+
+
+def test_checks_of_figure1_can_fail():
+    good = study_of(figure1_as_printed)
+    assert claims.training_error_falls_with_lambda(good).holds
+    assert claims.test_error_is_flat_in_lambda(good).holds
+    flat = study_of(lambda m, d, name: np.full(8, 20.0))
+    assert not claims.training_error_falls_with_lambda(flat).holds
+    steep = study_of(lambda m, d, name: np.linspace(30, 20, 8))
+    assert not claims.test_error_is_flat_in_lambda(steep).holds
+    late = MadeEvidence(figure1_as_printed)
+    late.complete = False
+    with pytest.raises(IncompleteEvidenceError):
+        claims.test_error_is_flat_in_lambda(SimpleNamespace(evidence=lambda _: late, protocol=good.protocol))
+
+
+def tables_as_printed(metric, dataset, method):
+    bases = int(metric.removeprefix("error_"))
+    level = {"L1-ExRM": 22.5, "L2-ExRM": 20.0}.get(method, 30.0 + (method == "DRM"))
+    return level - 0.1 * np.log(bases) * (bases > 1)
+
+
+def test_checks_of_the_tables_can_fail():
+    good = study_of(tables_as_printed)
+    bad = study_of(lambda m, d, name: 20.0 - tables_as_printed(m, d, name))
+    for check in (claims.exrm_ranks_first, claims.exrm_is_best_at_every_size, claims.svm_ensembles_beat_drm):
+        assert check(good).holds, check
+        assert check(good).probability > 0.9
+        assert not check(bad).holds, check
+
+
+def test_checks_of_seconds_and_iterations_can_fail():
+    def seconds(drm):
+        return study_of(lambda m, d, name: drm if name[:3] == "DRM" else 0.1 + ("Tree" in name))
+
+    assert claims.exrm_trains_fastest(seconds(20.0)).holds
+    assert not claims.exrm_trains_fastest(seconds(5.0)).holds
+    assert claims.iterations_to_convergence(study_of(lambda m, d, name: 70 if "L1" in name else 30)).holds
+    assert not claims.iterations_to_convergence(study_of(lambda m, d, name: 70)).holds
+
+    def time_of(power):
+        sizes = ("n=2500", "n=5000", "n=10000")
+        return study_of(lambda m, d, name: int(d[2:]) ** power, datasets=sizes, methods=(), runs=1)
+
+    assert claims.training_time_is_quasi_linear(time_of(1.0)).holds
+    assert not claims.training_time_is_quasi_linear(time_of(2.0)).holds
+
+
+def test_checks_of_the_theorems_can_fail():
+    names = ("L2 printed", "L2 tight stop", "L2 two blocks")
+
+    def study(gap, ratio):
+        return study_of(lambda m, d, name: gap if m == "gap" else ratio, methods=names)
+
+    assert claims.printed_solver_reaches_the_optimum(study(1e-6, 1.0)).holds
+    assert not claims.printed_solver_reaches_the_optimum(study(1e-2, 1.0)).holds
+    assert claims.ensemble_loss_below_mean_loss(study(0, 0.9)).holds
+    assert not claims.ensemble_loss_below_mean_loss(study(0, 1.01)).holds
+    for apart in (1e-9, 1e-2):
+        found = claims.reweighting_solves_its_problem(
+            study_of(lambda *_, a=apart: a, methods=("reweighting",))
+        )
+        assert found.holds is (apart < 1e-4)
+    for boosted in (19.0, 21.0):
+        found = claims.wrapping_improves_exrm(
+            study_of(lambda m, d, name, b=boosted: {"ExRM10": 20.0, "Bag-ExRM10": 19.5}.get(name, b))
+        )
+        assert found.holds is (boosted < 20)
+
+
+@pytest.fixture(scope="module")
+def tiny_root(tmp_path_factory):
+    """A repository with nothing but the parameters."""
+    root = tmp_path_factory.mktemp("repository")
+    shutil.copy(ROOT / "params.yaml", root)
+    shutil.copytree(ROOT / "published", root / "published")
+    return root
+
+
+def test_tiny_run_from_end_to_end(tiny_root):
+    study = Study("guo2017", "smoke", tiny_root)
+    exhibits = [name for name in study.exhibits if name not in ("figure1", "modern", "multiclass", "table2")]
+    for exhibit in exhibits:
+        assert study.evidence(exhibit).complete, exhibit
+    theorems = study.evidence("theorems")
+    gap, spread, ratio = (theorems.array(name)[0, 0] for name in ("gap", "spread", "loss_ratio"))
+    by_name = dict(zip(theorems.methods, gap, strict=True))
+    assert abs(by_name["L2 exact"]) < 1e-9
+    assert by_name["L2 two blocks"] < 1e-5 < 1e-2 < by_name["L2 tight stop"]
+    assert spread[theorems.methods.index("L2 printed")] < 1e-9
+    assert (ratio <= 1 + 1e-9).all()
+    path = study.evidence("path").curves("error", dataset="heart", method="L2")[0]
+    table = study.evidence("table1").sample("exact_10", dataset="heart", method="L2-ExRM")
+    assert path[study.protocol("path")["ratios"].index(0.2)] == table.mean

@@ -1,0 +1,155 @@
+"""Trials on the way to all stumps at once, on kernels that mix, on what a round may choose from."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+
+from kernsemble.experiments.shen2014.draws import Draw, draw, folds_of
+from kernsemble.experiments.shen2014.ensembles import Stages, boost, generate, search
+from kernsemble.experiments.shen2014.machines import choose_width, powers_of_two
+from kernsemble.experiments.shen2014.plan import paper
+from kernsemble.experiments.shen2014.pools import make_family
+from kernsemble.experiments.shen2014.sets import BINARY_SETS
+from kernsemble.experiments.trial import Trial
+from kernsemble.hypotheses.fourier import FourierPool
+from kernsemble.hypotheses.stumps import StumpOracle
+from kernsemble.kernels import stump_kernel
+from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.kernel_hinge import cross_validate_path, solve_kernel_hinge
+from kernsemble.masters.lp import HingeLP
+
+
+@paper.trials("path", methods=("CGENS",), datasets=BINARY_SETS)
+def to_infinity(
+    trial: Trial, *, counts: list[int], n_folds: int, log2_C_path: list[int], tol_path: float
+) -> dict[str, float | np.ndarray]:
+    """CGENS against the machine whose kernel is the sum over ALL stumps of h(x) h(x').
+
+    In ranks (cuts between neighboring values passed) that kernel is a constant minus twice the l1 distance.
+    objective: that of the ensemble over that of the machine, minus 1. disagreement: share of test points
+    where the two differ, in percent. error: test errors, last that of the machine.
+    """
+    data = draw(trial)
+    ranks, ranks_test = _ranks(data.X, data.X), _ranks(data.X, data.X_test)
+    K, K_test = 2.0 * stump_kernel(ranks), 2.0 * stump_kernel(ranks_test, ranks)
+    Cs = powers_of_two(log2_C_path)
+    C = Cs[int(cross_validate_path(K, data.y, Cs, folds_of(trial, data.y, n_folds)).sum(axis=1).argmax())]
+    machine = solve_kernel_hinge(K, data.y, C, tol=1e-6)
+    target = K_test @ machine.w + machine.b
+    oracle, master = StumpOracle(data.X, constant=False), Hinge(data.y, C, intercept="free", tol=tol_path)
+    scores = generate(oracle, master, counts, tol_path)
+    decisions = scores.scores(data.X_test)
+    H = np.asarray(scores.hypotheses.outputs(data.X), dtype=np.float64)
+    objectives = [_objective(H[:, : len(w)], w, b, data.y, C) for w, b in scores.weights]
+    return {
+        "objective": np.array(objectives) / machine.objective - 1.0,
+        "disagreement": 100.0 * ((decisions > 0) != (target > 0)[:, None]).mean(axis=0),
+        "error": np.array([*(data.error(s) for s in decisions.T), data.error(target)]),
+        "C": C,
+    }
+
+
+def _ranks(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Return how many of the cuts midway between neighboring values of X each entry of Z lies above."""
+    columns = []
+    for values, entries in zip(X.T, Z.T, strict=True):
+        distinct = np.unique(values)
+        columns.append(np.searchsorted(0.5 * (distinct[1:] + distinct[:-1]), entries, side="left"))
+    return np.column_stack(columns).astype(np.float64)
+
+
+def _objective(H: np.ndarray, w: np.ndarray, b: float, y: np.ndarray, C: float) -> float:
+    return float(0.5 * w @ w + C * np.maximum(0.0, 1.0 - y * (H @ w + b)).sum())
+
+
+@paper.trials(
+    "multiple_kernels",
+    methods=("width by cross-validation", "all widths at once"),
+    datasets=BINARY_SETS,
+)
+def multiple_kernels(
+    trial: Trial,
+    *,
+    n_folds: int,
+    pool_size: int,
+    log2_C: list[int],
+    log2_C_gauss: list[int],
+    log2_gamma: list[int],
+    tol: float,
+    n_cosines: int,
+) -> dict[str, float | np.ndarray]:
+    """CGENS over cosines of one width that a kernel machine has searched for, or of all widths in one pool.
+
+    problems: optimization problems solved to choose widths and C. share: share of the total absolute weight
+    on each width.
+    """
+    data = draw(trial)
+    folds, gammas, Cs = folds_of(trial, data.y, n_folds), powers_of_two(log2_gamma), powers_of_two(log2_C)
+    problems, widths = len(Cs) * n_folds, gammas
+    started = perf_counter()
+    if trial.method == "width by cross-validation":
+        grid = powers_of_two(log2_C_gauss)
+        widths = [choose_width(data, folds, grid, gammas)]
+        problems += len(grid) * len(gammas) * n_folds
+    options = {"n_hypotheses": pool_size, "random_state": trial.shared_seed("pool")}
+
+    def fit(part: Draw, C: float) -> Stages:
+        oracle = FourierPool(part.X, gamma=widths, **options)
+        return generate(oracle, Hinge(part.y, C, intercept="free", tol=tol), [n_cosines], tol)
+
+    C, _ = search(fit, data, folds, Cs, [n_cosines]).best()
+    ensemble = fit(data, C)
+    seconds = perf_counter() - started
+    theta, (w, _) = ensemble.hypotheses.theta, ensemble.weights[0]
+    return {
+        "error": data.error(ensemble.scores(data.X_test)[:, 0]),
+        "problems": problems,
+        "share": _share(theta, w, gammas),
+        "search_seconds": seconds,
+    }
+
+
+def _share(theta: np.ndarray, w: np.ndarray, gammas: list[float]) -> np.ndarray:
+    """Attribute each cosine to the likeliest width by its length (E |theta|^2 = 2 gamma d); share out |w|."""
+    d = theta.shape[1]
+    likelihood = [-0.25 * (theta**2).sum(axis=1) / gamma - 0.5 * d * np.log(2.0 * gamma) for gamma in gammas]
+    owner = np.argmax(likelihood, axis=0)
+    return np.bincount(owner, weights=np.abs(w), minlength=len(gammas)) / np.abs(w).sum()
+
+
+# What a round may choose from: all stumps, or 2000 drawn once or anew in each round.
+FAMILIES = (
+    "stump", "stumps once", "stumps fresh", "perceptrons ball once", "perceptrons ball fresh",
+    "perceptrons segment once", "perceptrons segment fresh",
+)  # fmt: skip
+
+
+@paper.trials("pools", methods=FAMILIES, datasets=BINARY_SETS)
+def pools(
+    trial: Trial,
+    *,
+    pool_size: int,
+    log2_C_pools: dict[str, int],
+    rounds: list[int],
+    tol: float,
+) -> dict[str, np.ndarray]:
+    """Test errors of AdaBoost, LPBoost and CGENS after some rounds, with the same choice in each round."""
+    data = draw(trial)
+    seed = trial.shared_seed("pool")
+
+    def family(*, constant: bool):
+        return make_family(trial.method, data.X, seed, constant=constant, size=pool_size)
+
+    hinge = Hinge(data.y, 2.0 ** log2_C_pools["CGENS"], intercept="free", tol=tol)
+    lp = HingeLP(data.y, 2.0 ** log2_C_pools["LPBoost"])
+    found = {
+        "AdaBoost": boost(family(constant=True), data.y, rounds),
+        "LPBoost": generate(family(constant=True), lp, rounds, tol),
+        "CGENS": generate(family(constant=False), hinge, rounds, tol),
+    }
+    return {
+        name: np.array([data.error(s) for s in stages.scores(data.X_test).T])
+        for name, stages in found.items()
+    }

@@ -1,0 +1,59 @@
+"""Trials of figure 1: points of a Gaussian in the plane, one class within a circle, the other outside."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernsemble.experiments.shen2014.draws import Draw, folds_of
+from kernsemble.experiments.shen2014.ensembles import Stages, boost, generate, search
+from kernsemble.experiments.shen2014.machines import powers_of_two
+from kernsemble.experiments.shen2014.plan import paper
+from kernsemble.experiments.trial import Trial
+from kernsemble.hypotheses.stumps import StumpOracle
+from kernsemble.masters.hinge import Hinge
+
+
+def toy_draw(trial: Trial, n_train: int, n_test: int) -> Draw:
+    """Draw points of a standard normal; half of the probability lies within the circle."""
+    rng = trial.shared_rng("points")
+    X = rng.standard_normal((n_train + n_test, 2))
+    y = np.where((X**2).sum(axis=1) < 2.0 * np.log(2.0), 1.0, -1.0)
+    return Draw(X[:n_train], y[:n_train], X[n_train:], y[n_train:])
+
+
+def fit_toy(method: str, part: Draw, C: float, rounds: list[int], tol: float) -> Stages:
+    """Fit AdaBoost or CGENS with stumps."""
+    if method == "AdaBoost":
+        return boost(StumpOracle(part.X), part.y, rounds)
+    master = Hinge(part.y, C, intercept="free", tol=tol)
+    return generate(StumpOracle(part.X, constant=False), master, rounds, tol)
+
+
+@paper.trials("figure1", methods=("AdaBoost", "CGENS"), datasets=("toy",))
+def toy(
+    trial: Trial,
+    *,
+    n_train: int,
+    n_test: int,
+    n_folds: int,
+    checkpoints: list[int],
+    log2_C_toy: list[int],
+    tol: float,
+) -> dict[str, float | np.ndarray]:
+    """Training and test error after some numbers of rounds; C by cross-validation at the last."""
+    data = toy_draw(trial, n_train, n_test)
+    last = [checkpoints[-1]]
+    C = 1.0
+    if trial.method == "CGENS":
+        folds = folds_of(trial, data.y, n_folds)
+        found = search(
+            lambda part, C: fit_toy("CGENS", part, C, last, tol), data, folds, powers_of_two(log2_C_toy), last
+        )
+        C, _ = found.best()
+    ensemble = fit_toy(trial.method, data, C, checkpoints, tol)
+    test, train = (ensemble.scores(X) > 0 for X in (data.X_test, data.X))
+    return {
+        "test": 100.0 * (test != (data.y_test > 0)[:, None]).mean(axis=0),
+        "train": 100.0 * (train != (data.y > 0)[:, None]).mean(axis=0),
+        "C": C,
+    }

@@ -1,0 +1,169 @@
+"""Figures of shen2014, drawn from its evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from kernsemble.experiments.shen2014.sets import VISION_SETS
+from kernsemble.experiments.shen2014.toy import fit_toy, toy_draw
+from kernsemble.experiments.trial import Trial
+from kernsemble.figures import (
+    PALETTE,
+    draw_band,
+    draw_boundary,
+    draw_classes,
+    grid_points,
+    plane_grid,
+    subplots,
+)
+from kernsemble.study import Study
+
+
+def draw_toy(study: Study) -> Figure:
+    """Draw figure 1: the boundary of CGENS on the first draw, and errors against rounds over all draws."""
+    protocol = study.protocol("figure1")
+    rounds, evidence = protocol["checkpoints"], study.evidence("figure1")
+    figure, (plane, errors) = subplots(1, 2, size=(8.5, 3.6))
+    data = toy_draw(Trial("shen2014", "figure1", "toy", "CGENS", 0), protocol["n_train"], protocol["n_test"])
+    C = evidence.sample("C", dataset="toy", method="CGENS").values[0]
+    ensemble = fit_toy("CGENS", data, C, [rounds[-1]], study.choices["tol"].value)
+    grid = plane_grid(data.X)
+    draw_boundary(plane, grid, ensemble.scores(grid_points(grid))[:, 0])
+    draw_classes(plane, data.X, data.y, size=10)
+    plane.set(title=f"CGENS, {rounds[-1]} rounds", aspect="equal")
+    for method, color in zip(evidence.methods, PALETTE, strict=False):
+        for metric, style in (("train", "--"), ("test", "-")):
+            curves = evidence.curves(metric, dataset="toy", method=method)
+            draw_band(errors, rounds, curves, f"{method}, {metric}", color=color, linestyle=style)
+    errors.set(xscale="log", xlabel="rounds", ylabel="error (%)")
+    errors.legend()
+    return figure
+
+
+def draw_training_time(study: Study) -> Figure:
+    """Draw figure 2: seconds against rounds, and against the number of digits."""
+    figure, (top, bottom) = subplots(1, 2, size=(9, 3.4))
+    for axes, exhibit, name in (
+        (top, "figure2", "time_checkpoints"),
+        (bottom, "figure2_examples", "digit_counts"),
+    ):
+        evidence, x = study.evidence(exhibit), study.protocol(exhibit)[name]
+        for method, color, marker in zip(evidence.methods, PALETTE, "os^", strict=False):
+            curves = evidence.curves("seconds_curve", dataset="MNIST", method=method)
+            if len(curves):
+                shown = curves[0]
+                axes.plot(x[: len(shown)], shown, marker=marker, color=color, label=method, markersize=4)
+        axes.set(yscale="log", ylabel="seconds")
+    top.set(xlabel="rounds, 10,000 digits")
+    bottom.set(xscale="log", xlabel="digits, 100 rounds")
+    top.legend()
+    return figure
+
+
+def draw_vision(study: Study) -> Figure:
+    """Draw figure 3: test error and seconds against rounds on the vision sets that the scale runs."""
+    evidence, rounds = study.evidence("table3"), study.protocol("table3")["checkpoints"]
+    labels = [label for label in evidence.datasets if label in VISION_SETS] or evidence.datasets[:2]
+    figure, axes = subplots(2, len(labels), size=(2.8 * len(labels) + 0.6, 5), squeeze=False, sharex=True)
+    for (top, bottom), label in zip(axes.T, labels, strict=True):
+        for method, color in zip(evidence.methods, PALETTE, strict=False):
+            curves = evidence.curves("curve", dataset=label, method=method)
+            seconds = evidence.curves("seconds_curve", dataset=label, method=method)
+            if len(curves):
+                draw_band(top, rounds[3:], curves[:, 3:], method, color=color)
+                draw_band(bottom, rounds[3:], seconds[:, 3:], method, color=color)
+        top.set(title=label)
+        bottom.set(xlabel="rounds", yscale="log")
+    axes[0, 0].set_ylabel("test error (%)")
+    axes[1, 0].set_ylabel("seconds")
+    axes[0, 0].legend()
+    return figure
+
+
+def draw_features(study: Study) -> Figure:
+    """Draw figure 5: how many of the 60 stumps look at each feature of spam, on average."""
+    evidence = study.evidence("table4")
+    figure, axes = subplots(size=(9, 3))
+    for method, shift, color in zip(("AdaBoost", "Ours"), (-0.2, 0.2), PALETTE, strict=True):
+        counts = evidence.curves("features", dataset="spam", method=method)
+        if len(counts):
+            places = 1 + np.arange(counts.shape[1]) + shift
+            axes.bar(places, counts.mean(axis=0), 0.4, color=color, label=method.replace("Ours", "CGENS"))
+    axes.set(xlabel="feature", ylabel="stumps of 60", xlim=(0, 58))
+    axes.set_xticks([7, 16, 19, 25, 27, 42, 46, 52, 57])
+    axes.legend()
+    return figure
+
+
+def draw_ranks(study: Study) -> Figure:
+    """Draw claim 4.1: where the largest score stands among all decreases, and two rules' objectives."""
+    evidence = study.evidence("theorems")
+    figure, (left, right) = subplots(1, 2, size=(8.5, 3.2))
+    for label, color, marker in zip(evidence.datasets, PALETTE, "os^", strict=False):
+        ranks = evidence.curves("rank", dataset=label, method="claim 4.1")
+        rounds = 1 + np.arange(ranks.shape[1])
+        left.plot(rounds, ranks.mean(axis=0), marker=marker, color=color, label=label)
+        by_rule = [
+            evidence.curves("objective", dataset=label, method=method).mean(axis=0)
+            for method in evidence.methods
+        ]
+        right.plot(rounds, by_rule[0] / by_rule[1] - 1, marker=marker, color=color, label=label)
+    left.set(xlabel="round", ylabel="rank of the largest score", yscale="log")
+    right.set(xlabel="round", ylabel="objective above that of the greedy rule")
+    left.legend()
+    return figure
+
+
+def draw_path(study: Study) -> Figure:
+    """Draw how CGENS approaches the machine over all stumps."""
+    evidence, counts = study.evidence("path"), study.protocol("path")["counts"]
+    figure, (first, second, third) = subplots(1, 3, size=(10, 3.2))
+    for label, color in zip(evidence.datasets, PALETTE, strict=False):
+        curves = {
+            m: evidence.curves(m, dataset=label, method="CGENS")
+            for m in ("objective", "disagreement", "error")
+        }
+        first.plot(counts, np.maximum(curves["objective"].mean(axis=0), 1e-6), "o-", color=color, label=label)
+        draw_band(second, counts, curves["disagreement"], label, color=color)
+        draw_band(third, counts, curves["error"][:, :-1], label, color=color)
+        third.axhline(curves["error"][:, -1].mean(), color=color, linestyle="--", linewidth=1)
+    first.set(xscale="log", yscale="log", xlabel="stumps", ylabel="objective / limit - 1")
+    second.set(xscale="log", xlabel="stumps", ylabel="disagreement with the limit (%)")
+    third.set(xscale="log", xlabel="stumps", ylabel="test error (%)")
+    first.legend()
+    return figure
+
+
+def draw_pools(study: Study) -> Figure:
+    """Draw the errors after 500 rounds by what a round may choose from."""
+    evidence = study.evidence("pools")
+    labels, families = evidence.datasets, evidence.methods
+    figure, axes = subplots(1, len(labels), size=(2.3 * len(labels) + 2.2, 3), sharey=True, squeeze=False)
+    for panel, label in zip(axes[0], labels, strict=True):
+        for method, color, marker in zip(("AdaBoost", "LPBoost", "CGENS"), PALETTE, "os^", strict=False):
+            curves = [evidence.curves(method, dataset=label, method=family) for family in families]
+            means = [c[:, -1].mean() if len(c) else np.nan for c in curves]
+            panel.plot(means, range(len(families)), marker, color=color, label=method)
+        panel.set(title=label, xlabel="test error (%)")
+        panel.set_yticks(range(len(families)), families)
+    axes[0, 0].invert_yaxis()
+    axes[0, -1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def draw_prediction(study: Study) -> Figure:
+    """Draw test error against the seconds that 10,000 predictions take."""
+    evidence = study.evidence("prediction")
+    labels = evidence.datasets
+    figure, axes = subplots(1, len(labels), size=(2.4 * len(labels) + 2, 3), squeeze=False)
+    for panel, label in zip(axes[0], labels, strict=True):
+        for method, color, marker in zip(evidence.methods, PALETTE, "osD^v", strict=False):
+            error, seconds = (
+                evidence.sample(m, dataset=label, method=method) for m in ("error", "eval_seconds")
+            )
+            panel.plot(np.median(seconds.values), error.mean, marker, color=color, label=method)
+        panel.set(title=label, xscale="log", xlabel="seconds")
+    axes[0, 0].set_ylabel("test error (%)")
+    axes[0, -1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure

@@ -128,7 +128,7 @@ def test_the_start_is_the_centered_codes(rng):
     labels, _ = problem(rng, 10, 1, 3)
     codes = simplex_codes(3)[labels]
     U = SimplexLeastSquares(labels, 7.0).pricing_weights()
-    np.testing.assert_allclose(U, 7.0 * (codes - codes.mean(axis=0)))
+    np.testing.assert_allclose(U, 7.0 * (codes - codes.mean(axis=0)), atol=1e-13)
 
 
 def test_the_dual_is_feasible_and_its_objective_is_below_the_primals(rng):

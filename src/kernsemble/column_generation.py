@@ -112,6 +112,7 @@ def column_generation(
     tol: float = 0.0,
     epsilon: float = 1e-6,
     per_output: bool = False,
+    repeat: bool = False,
     keep_weights: bool = True,
     every_gap: bool = False,
     callback: Callable[[ColumnGeneration], bool | None] | None = None,
@@ -132,6 +133,9 @@ def column_generation(
         Stop when no score exceeds the master's threshold by more than this.
     per_output : bool, default=False
         Whether a round adds a column for every output (MultiBoost-cw) or the best one of all.
+    repeat : bool, default=False
+        Whether a hypothesis found again is added again, for l1 masters that stop short of their optimum
+        (stage-wise ones): there its score exceeds 1 although it is present.
     keep_weights : bool, default=True
         Whether to keep the weights of every round (of J columns: J^2 / 2 numbers in all).
     every_gap : bool, default=False
@@ -159,7 +163,7 @@ def column_generation(
     (1.5, 'gap of the whole problem reached', True)
     """
     result = ColumnGeneration()
-    pricing = _price(oracle, master, per_output, epsilon, result)
+    pricing = _price(oracle, master, per_output, repeat, epsilon, result)
     for _ in range(rounds) if isinstance(rounds, int) else rounds:
         if not pricing.missing:
             result.message = "no hypothesis is missing"
@@ -167,7 +171,7 @@ def column_generation(
         oracle_seconds = pricing.seconds
         _add(oracle, master, pricing.missing, result)
         master_seconds = _solve(master, result)
-        pricing = _price(oracle, master, per_output, epsilon, result)
+        pricing = _price(oracle, master, per_output, repeat, epsilon, result)
         limit = np.inf if every_gap else tol * result.solution.objective
         full_gap = _full_gap(oracle, master, pricing, result.solution, limit)
         _record(result, pricing.score, full_gap, (oracle_seconds, master_seconds), keep_weights)
@@ -191,7 +195,7 @@ class _Pricing(NamedTuple):
     seconds: float
 
 
-def _price(oracle, master, per_output, epsilon, result) -> _Pricing:
+def _price(oracle, master, per_output, repeat, epsilon, result) -> _Pricing:
     """Ask the oracle for the best hypotheses, and keep those that the master is missing."""
     start = perf_counter()
     found = [(candidate, k) for k, candidate in enumerate(oracle.best(master.pricing_weights()))]
@@ -203,7 +207,7 @@ def _price(oracle, master, per_output, epsilon, result) -> _Pricing:
         (candidate, k)
         for candidate, k in found
         if abs(candidate.score) > master.threshold() + epsilon
-        and ((candidate.key, k) if per_output else candidate.key) not in chosen
+        and (repeat or ((candidate.key, k) if per_output else candidate.key) not in chosen)
     ]
     seconds = perf_counter() - start
     return _Pricing(missing, float(scores.max(initial=0.0)), 0.5 * float(scores @ scores), seconds)

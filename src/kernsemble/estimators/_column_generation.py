@@ -23,6 +23,7 @@ class ColumnGenerationClassifier(EnsembleClassifier):
     """
 
     _per_output = False
+    _repeat = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ColumnGenerationClassifier:
         """Find hypotheses and their weights on training data.
@@ -48,7 +49,12 @@ class ColumnGenerationClassifier(EnsembleClassifier):
         oracle = make_oracle(self.base, data.X, random_state=generator(self.random_state), **options)
         rounds = progress(n_rounds, self.verbose, type(self).__name__)
         result = column_generation(
-            oracle, self._master(data), rounds, tol=self.tol, per_output=self._per_output
+            oracle,
+            self._master(data),
+            rounds,
+            tol=self.tol,
+            per_output=self._per_output,
+            repeat=self._repeat,
         )
         result.solution.warn_unless_converged(f"The master of {type(self).__name__}")
         self._keep(oracle, result)

@@ -113,6 +113,7 @@ class Exponential:
         self._variables: dict[tuple, np.ndarray] = {}
         self._rows: list[np.ndarray | None] = []
         self._new: list[np.ndarray] = []
+        self._V: np.ndarray | None = None
 
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of -1/+1 outputs; ``output`` names its class if columns belong to one class.
@@ -128,6 +129,7 @@ class Exponential:
         key = (blake2b(column.tobytes(), digest_size=16).digest(), output if self.per_class else None)
         if key in self._variables:
             self._rows.append(None)
+            self._new.append(self._variables[key])
             return
         classes = np.array([output]) if self.per_class else np.arange(self.n_classes)
         self._variables[key] = self.state.append(column, classes)
@@ -137,7 +139,7 @@ class Exponential:
     def solve(self, target: float = -np.inf) -> Solution:
         """Re-optimize over all columns so far, warm-started; an objective of ``target`` also ends it."""
         new = np.concatenate(self._new) if self._new else np.empty(0, dtype=np.intp)
-        self._new = []
+        self._new, self._V = [], None
         n_iter, converged, message = self._solver.solve(new, target)
         state = self.state
         u = np.maximum(-self.pricing_weights(), 0.0)
@@ -148,7 +150,9 @@ class Exponential:
 
     def pricing_weights(self) -> np.ndarray:
         """V of shape (n_samples, n_classes); at the start lambda is constant, as in the paper."""
-        return self.state.signed_weights()
+        if self._V is None:
+            self._V = self.state.signed_weights()
+        return self._V
 
     def threshold(self) -> float:
         """Score above which a column is missing: 1, by (3b)."""

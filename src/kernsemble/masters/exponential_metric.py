@@ -65,12 +65,12 @@ class ReferenceMetric:
 
     def minimize(self, g: np.ndarray, low: np.ndarray) -> tuple[np.ndarray, float]:
         """Minimize the model over z >= low; return z and the decrease that the model promises."""
-        y = g.astype(np.float32)
+        y, z = g.astype(np.float32), np.empty(len(g))
         _solve_lower(self._factor, y, 0)
         bound = (low >= 0) & (g > 0)
         for _ in range(_ROUNDS):  # primal-dual active set: who leaves the bounds, who is held there
             held = np.flatnonzero(bound)
-            z, force = self._minimize_held(y, held, low[held])
+            force = _minimize_held(self._factor, y, held, low[held], z)
             below = z < low
             below[held] = False
             if not (below.any() or (force < 0).any()):
@@ -78,21 +78,6 @@ class ReferenceMetric:
             bound[held[force < 0]] = False
             bound |= below
         return np.maximum(z, low), float(-0.5 * (g @ z + force @ low[held]))
-
-    def _minimize_held(
-        self, y: np.ndarray, held: np.ndarray, at: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Minimize the model with some slots held; return z and the gradient there. y is inv(L) g."""
-        L, z, force = self._factor, -y, np.empty(0)
-        if len(held):
-            W = np.zeros((len(held), len(y)), dtype=np.float32)
-            _solve_units(L, held, W)
-            force = np.linalg.solve(W @ W.T, W @ y + at)
-            z += force.astype(np.float32) @ W
-        _solve_upper(L, z)
-        z = z.astype(np.float64)
-        z[held] = at
-        return z, force
 
     def _take(self, state: ExponentialState, variables: np.ndarray) -> None:
         """Give slots to variables, make room for them, and list the slots by class."""
@@ -228,8 +213,43 @@ def _solve_upper(L, x):
 
 
 @njit(cache=True)
-def _solve_units(L, picked, out):
-    """out[a] = inv(L) e_picked[a], where out is zero."""
-    for a in range(picked.size):
-        out[a, picked[a]] = 1.0
-        _solve_lower(L, out[a], picked[a])
+def _minimize_held(L, y, held, at, z):
+    """Minimize the model with some slots held at given values; return its gradient there. y is inv(L) g.
+
+    With W = inv(L) E, E the unit vectors of the held slots, the gradient solves (W'W) force = W'y + at.
+    """
+    n, size = y.size, held.size
+    W, G = np.zeros((size, n), dtype=np.float32), np.empty((size, size))
+    force, x = np.empty(size), -y
+    for a in range(size):
+        W[a, held[a]] = 1.0
+        _solve_lower(L, W[a], held[a])
+        for b in range(a + 1):  # held slots ascend, and W[a] is zero before its own
+            G[a, b] = _dot(W[b][held[a] :], W[a][held[a] :])
+        force[a] = at[a] + _dot(W[a][held[a] :], y[held[a] :])
+    _solve_positive(G, force)
+    for a in range(size):
+        _axpy(np.float32(force[a]), W[a], x)
+    _solve_upper(L, x)
+    for t in range(n):
+        z[t] = x[t]
+    for a in range(size):
+        z[held[a]] = at[a]
+    return force
+
+
+@njit(cache=True)
+def _solve_positive(G, x):
+    """Replace x by inv(G) x, for a positive definite G whose lower half is given and used up."""
+    for a in range(x.size):
+        for b in range(a + 1):
+            for c in range(b):
+                G[a, b] -= G[a, c] * G[b, c]
+            G[a, b] = G[a, b] / G[b, b] if b < a else np.sqrt(max(G[a, a], 1e-12))
+        for c in range(a):
+            x[a] -= G[a, c] * x[c]
+        x[a] /= G[a, a]
+    for a in range(x.size - 1, -1, -1):
+        for c in range(a + 1, x.size):
+            x[a] -= G[c, a] * x[c]
+        x[a] /= G[a, a]

@@ -84,11 +84,11 @@ class LaggedNewton:
 
     def _is_new_reference_due(self, promised: float) -> bool:
         """Whether the steps still needed cost more than a new reference and two steps; in nanoseconds."""
-        contraction = promised / self._promised
-        if not (promised > 0 and contraction < 1):
-            return True
-        if contraction == 0.0:
+        if math.isinf(self._promised):
             return False  # the first step of a solve tells nothing
+        contraction = promised / self._promised
+        if not (promised > 0 and 0 < contraction < 1):
+            return True
         # The gap falls with the root of the decrease; where it does not, a tenth is still to be gained.
         goal = min(0.03 * self.tol**2 * self._state.objective, 0.1 * promised)
         state, n = self._state, len(self._metric.variables)

@@ -7,7 +7,7 @@ L_i is the code of sample i's class: K = l + 1 unit vectors of R^l with inner pr
 U = C s O, W = H'U (12). Sample weights s_i multiply the losses.
 
 Method: the intercepts center L and H (by the means weighted with s), which leaves the normal equations
-A W = Hc' s Lc with A = Hc' s Hc + I/C of size J x J. A new column appends one row to the Cholesky factor of A,
+A W = Hc' s Lc, A = Hc' s Hc + I/C of size J x J. A new column appends one row to the Cholesky factor of A,
 so W changes by a multiple of one vector v in each output, and O by a multiple of g = Hc v: a round costs
 three passes over the columns, whatever the number of outputs. (11) asks for the inverse of an m x m matrix
 instead, see ``simplex_inverse``; the solutions are the same. Repeated columns are no trouble: 1/C keeps every
@@ -105,8 +105,9 @@ class SimplexLeastSquares:
         self.codes = simplex_codes(int(labels.max()) + 1)
         self.C = float(C)
         self._s = np.ones(m) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self._center = self._s @ self.codes[labels] / self._s.sum()
-        self.residual = self.codes[labels] - self._center
+        self._total = self._s.sum()
+        self._center = np.bincount(labels, self._s) @ self.codes / self._total
+        self._residual = np.ascontiguousarray((self.codes[labels] - self._center).T)  # one row an output
         self._columns = np.empty((16, m), dtype=np.int8)
         self._means = np.empty(0)
         self._factor = np.zeros((16, 16))
@@ -124,24 +125,29 @@ class SimplexLeastSquares:
         if column.shape != self._s.shape:
             raise ValueError(f"column has shape {column.shape}; expected ({len(self._s)},).")
         self._store(column)
-        self._means = np.append(self._means, self._s @ column / self._s.sum())
-        centered = column - self._means[J]
-        A = self._dots(self._s * centered)  # this column's row of A: Hc' s h = H' s hc
+        weighted = self._s * column
+        self._means = np.append(self._means, weighted.sum() / self._total)
+        weighted -= self._s * self._means[J]
+        A = self._dots(weighted)  # this column's row of A: Hc' s hc = H' s hc
         pivot = _append_row(self._factor, J, A, 1.0 / self.C)
         v = np.zeros(J + 1)
         v[J] = 1.0
         _solve_upper(self._factor, v)
-        y = (centered * self._s) @ self.residual / pivot  # what the column adds to each output, in units of v
+        y = np.empty(len(self._residual))  # what the column adds to each output, in units of v
+        _fill_dots(self._residual, weighted, y)
+        y /= pivot
         g = self._combination(v)
         self._W = np.vstack([self._W, np.zeros(len(y))]) + np.outer(v, y)
-        self._scores = np.vstack([self._scores, column @ self.pricing_weights()])
-        self.residual -= np.outer(g, y)
+        scores = np.empty(len(y))
+        _fill_dots(self._residual, self.C * self._s * column, scores)
+        self._scores = np.vstack([self._scores, scores])
+        self._residual -= np.outer(y, g)
         self._scores -= self.C * np.outer(self._dots(self._s * g), y)
 
     def solve(self) -> Solution:
         """Return the solution over all columns added so far; ``add`` has computed it."""
         b = self._center - self._means @ self._W
-        objective = 0.5 * (self._W**2).sum() + 0.5 * self.C * (self._s @ self.residual**2).sum()
+        objective = 0.5 * (self._W**2).sum() + 0.5 * self.C * (self._s * self._residual**2).sum()
         gap = 0.5 * ((self._W - self._scores) ** 2).sum()
         return Solution(
             self._W.copy(),
@@ -159,7 +165,7 @@ class SimplexLeastSquares:
 
         Algorithm 2 starts from a constant, of which the best stump isolates one point.
         """
-        return self.C * self._s[:, None] * self.residual
+        return (self.C * self._s * self._residual).T
 
     def threshold(self) -> float:
         """Score above which a column is missing: 0, as |W|^2 is no constraint on scores."""

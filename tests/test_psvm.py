@@ -7,7 +7,7 @@ from kkt import assert_kkt
 from scipy.optimize import minimize_scalar
 from sklearn.svm import SVC, LinearSVC
 
-from kernsemble.masters import psvm
+from kernsemble.masters import psvm, psvm_hinge
 from kernsemble.masters.psvm import solve_psvm
 
 SHAPES = {"long": (60, 4), "wide": (15, 40), "duplicated columns": (30, 6), "one column": (25, 1)}
@@ -148,3 +148,109 @@ def test_bad_input_is_named(change, message, rng):
     X, y = problem(rng)
     with pytest.raises(ValueError, match=message):
         solve_psvm(**{"X": X, "y": y, "lam": 1.0, "p": 2, **change})
+
+
+# ---- the hinge: ties, scales, and NumPy twins of the compiled steps
+
+
+@pytest.mark.parametrize("kind", ["duplicated rows", "integers", "bits", "badly scaled"])
+@pytest.mark.parametrize("lam", [0.01, 1.0, 100.0])
+def test_hinge_stays_exact_with_ties_and_scales(rng, kind, lam):
+    X = rng.normal(size=(60, 6))
+    if kind == "duplicated rows":
+        X = np.repeat(X[:15], 4, axis=0)
+    elif kind == "integers":
+        X = rng.integers(0, 3, size=(60, 6)).astype(float)
+    elif kind == "bits":
+        X = rng.integers(0, 2, size=(60, 6)).astype(float)
+    else:
+        X *= 10.0 ** rng.integers(-2, 3, size=6)
+    y = np.where(X[:, 0] + rng.normal(size=60) > 0.5, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    assert solve_psvm(X, y, lam, 1).relative_gap <= 1e-8
+
+
+def test_separable_classes_of_the_hinge_and_a_class_of_one(rng):
+    X = np.vstack([rng.normal(size=(30, 3)) + 9, rng.normal(size=(1, 3)) - 9])
+    y = np.array([1.0] * 30 + [-1.0])
+    solution = solve_psvm(X, y, 1e3, 1)
+    assert solution.converged
+    assert solution.objective == pytest.approx(0.5 * solution.w @ solution.w)  # no loss at all
+    assert solution.objective == pytest.approx(value_of_cvxpy(X, y, 1e3, 1), rel=1e-5)
+
+
+def signed_rows(rng, n=40, d=3):
+    X, y = rng.normal(size=(n, d)), np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    return np.column_stack([X, np.ones(n)]) * y[:, np.newaxis], rng.uniform(0.5, 2.0, size=n)
+
+
+def smoothed_objective(A, v, cost, delta):
+    slack = np.maximum(0.0, 1.0 - A @ v)
+    loss = np.where(slack < delta, slack**2 / (2 * delta), slack - delta / 2)
+    return 0.5 * v[:-1] @ v[:-1] + cost @ loss
+
+
+def test_newton_system_equals_numpy(rng):
+    A, cost = signed_rows(rng)
+    v, delta = rng.normal(size=4), 0.7
+    slack = 1.0 - A @ v
+    H, descent = np.empty((4, 4)), np.empty(4)
+    psvm_hinge._newton_system(A, v, A @ v, cost, delta, H, descent)
+    zone = (slack > 0) & (slack < delta)
+    expected = np.diag([1.0, 1.0, 1.0, 0.0]) + (A[zone].T * cost[zone] / delta) @ A[zone]
+    np.testing.assert_allclose(np.tril(H), np.tril(expected), rtol=1e-9)
+    u = cost * np.clip(slack / delta, 0, 1)
+    np.testing.assert_allclose(descent, u @ A - np.append(v[:-1], 0.0), atol=1e-12)
+    right = descent.copy()
+    psvm_hinge._factor(H)
+    psvm_hinge._substitute(H, right)
+    np.testing.assert_allclose(expected @ right, descent, rtol=1e-7)
+
+
+@pytest.mark.parametrize("delta", [1.0, 0.1, 0.01])
+def test_smoothed_minimum_is_one(rng, delta):
+    A, cost = signed_rows(rng)
+    v, margin, factor = np.zeros(4), np.zeros(40), np.empty((4, 4))
+    steps = psvm_hinge._minimize_smoothed(A, v, margin, cost, delta, factor, 100)
+    assert steps < 50
+    np.testing.assert_allclose(margin, A @ v, atol=1e-12)
+    u = cost * np.clip((1.0 - A @ v) / delta, 0, 1)
+    np.testing.assert_allclose(u @ A, np.append(v[:-1], 0.0), atol=1e-8)  # stationary
+    for _ in range(20):
+        moved = v + 1e-3 * rng.normal(size=4)
+        assert smoothed_objective(A, moved, cost, delta) >= smoothed_objective(A, v, cost, delta)
+
+
+def test_smoothed_line_search_finds_the_minimum(rng):
+    A, cost = signed_rows(rng)
+    for _ in range(10):
+        v, direction = rng.normal(size=4), rng.normal(size=4)
+        slope = v[:-1] @ direction[:-1]
+
+        def value(t, v=v, direction=direction):
+            return smoothed_objective(A, v + t * direction, cost, 0.3)
+
+        if value(1e-6) > value(0.0):
+            direction, slope = -direction, -slope
+        t = psvm_hinge._line_search(slope, direction[:-1] @ direction[:-1], A @ v, A @ direction, cost, 0.3)
+        best = minimize_scalar(lambda t, d=direction, v=v: smoothed_objective(A, v + t * d, cost, 0.3))
+        assert smoothed_objective(A, v + t * direction, cost, 0.3) <= best.fun + 1e-6
+
+
+def test_best_intercept_beats_a_grid(rng):
+    y = np.where(rng.random(15) < 0.4, 1.0, -1.0)
+    cost, breaks = rng.uniform(0.5, 2.0, size=15), rng.normal(size=15)
+
+    def value(b):
+        return cost @ np.maximum(0.0, y * (breaks - b))
+
+    best = psvm_hinge._best_intercept(y, cost, breaks)
+    assert value(best) <= min(value(b) for b in np.linspace(-4, 4, 2001)) + 1e-12
+
+
+def test_settling_keeps_the_box_and_balances(rng):
+    y, cost = np.where(np.arange(10) % 2, 1.0, -1.0), np.full(10, 2.0)
+    u = rng.uniform(0, 2, size=10)
+    settled = psvm_hinge._settle(y, cost, u, np.arange(10))
+    assert y @ settled == pytest.approx(0.0, abs=1e-12)
+    assert np.all((settled >= 0) & (settled <= 2))

@@ -43,7 +43,7 @@ class ExRM(SingleFitClassifier):
         When to stop: a relative gap for "exact" (None is 1e-9) and "admm" (1e-6), a change of the objective
         for "printed" (0.05, the paper's).
     max_iter : int, default=None
-        Most iterations; None is 200, 20,000 and 1,000.
+        Most iterations; None is 1,000, 20,000 and 1,000.
     random_state : int, RandomState or None, default=None
         Source of the random start.
 

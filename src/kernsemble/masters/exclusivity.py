@@ -59,7 +59,7 @@ def solve_exclusivity(
     *,
     sample_weight: np.ndarray | None = None,
     tol: float = 1e-9,
-    max_iter: int = 200,
+    max_iter: int = 1000,
 ) -> ExclusivitySolution:
     """Solve problem (5) exactly: one machine with ``lam / n_components``, repeated.
 
@@ -79,7 +79,7 @@ def solve_exclusivity(
         Positive factors of each sample's loss; None means ones.
     tol : float, default=1e-9
         Relative duality gap at which to stop.
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Most Newton steps.
 
     Returns

@@ -7,10 +7,10 @@ Primal and dual for p = 1 and p = 2, with lambda_i the weight of sample i::
                s.t.  sum_i y_i u_i = 0,  u_i >= 0,  [u_i <= lambda_i if p = 1]
 
 p = 2 is solved by Newton's method with an exact line search, which ends after finitely many steps (Keerthi
-and DeCoste 2005); p = 1 by a primal-dual interior-point method with Mehrotra's corrector, whose linear
-systems have the size of the features (Ferris and Munson 2002). Both stop at a duality gap of ``tol``
-relative to the objective: u is made feasible exactly, so the gap is a certificate. With more features than
-samples the problem is first rotated into the row space of X, which changes nothing.
+and DeCoste 2005); p = 1 by the same on a smoothed loss and an exact dual solver over the samples near the
+margin (`masters.psvm_hinge`). Both stop at a duality gap of ``tol`` relative to the objective: u is made
+feasible exactly, so the gap is a certificate. With more features than samples the problem is first rotated
+into the row space of X, which changes nothing.
 
 Paper symbol = code name: lambda = lam, p = p, w = w, b = b, x_i = X[i].
 """
@@ -21,6 +21,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from kernsemble.masters.base import Solution
+from kernsemble.masters.psvm_hinge import solve_hinge
 
 
 def solve_psvm(
@@ -31,7 +32,7 @@ def solve_psvm(
     *,
     sample_weight: np.ndarray | None = None,
     tol: float = 1e-9,
-    max_iter: int = 200,
+    max_iter: int = 1000,
 ) -> Solution:
     """Solve one primal support vector machine exactly.
 
@@ -49,7 +50,7 @@ def solve_psvm(
         Positive factors of each sample's loss; None means ones.
     tol : float, default=1e-9
         Duality gap, relative to max(1, objective), at which to stop.
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Most Newton steps.
 
     Returns
@@ -72,10 +73,10 @@ def solve_psvm(
     X, y, cost = check_margin_problem(X, y, lam, p, sample_weight)
     if X.shape[1] > X.shape[0]:
         basis = np.linalg.qr(X.T)[0]
-        inner = (_interior_point if p == 1 else _newton)(X @ basis, y, cost, tol, max_iter)
+        inner = (_hinge if p == 1 else _newton)(X @ basis, y, cost, tol, max_iter)
         v, u, n_iter = np.append(basis @ inner[0][:-1], inner[0][-1]), *inner[1:]
     else:
-        v, u, n_iter = (_interior_point if p == 1 else _newton)(X, y, cost, tol, max_iter)
+        v, u, n_iter = (_hinge if p == 1 else _newton)(X, y, cost, tol, max_iter)
     objective, gap = _gap(X, y, cost, p, v, u)
     converged = gap <= tol * max(1.0, abs(objective))
     return Solution(
@@ -193,75 +194,12 @@ def _exact_step(
     return t
 
 
-def _interior_point(
+def _hinge(
     X: np.ndarray, y: np.ndarray, cost: np.ndarray, tol: float, max_iter: int
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Primal-dual interior point on the hinge: weights and intercept, dual weights, steps."""
+    """Shrinking smoothing on the hinge: weights and intercept, dual weights, steps."""
     center = X.mean(axis=0)  # the free intercept absorbs a shift, the linear systems like it centered
-    iterate = _Iterate(np.column_stack([X - center, np.ones(y.size)]) * y[:, np.newaxis], cost)
-    best, best_gap, idle, n_iter = (iterate.v, np.zeros(y.size)), np.inf, 0, 0
-    while n_iter < max_iter:
-        n_iter += 1
-        iterate.advance()
-        v, u = iterate.v.copy(), _balance(y, iterate.u)
-        v[-1] -= center @ v[:-1]
-        objective, gap = _gap(X, y, cost, 1, v, u)
-        idle = 0 if gap < 0.9 * best_gap else idle + 1
-        if gap < best_gap:
-            best, best_gap = (v, u), gap
-        if gap <= 0.1 * tol * max(1.0, objective) or (idle > 4 and best_gap <= 1e-6 * max(1.0, objective)):
-            break
-    return *best, n_iter
-
-
-class _Iterate:
-    """Strictly interior u in (0, cost) with the multipliers z of u >= 0 and slack of room = cost - u >= 0.
-
-    v = (w, b) with w = sum_i u_i y_i x_i; at the optimum A v - 1 + slack = z and the last entry of A'u is 0.
-    """
-
-    def __init__(self, A: np.ndarray, cost: np.ndarray):
-        self.A = A
-        self.u, self.room = 0.5 * cost, 0.5 * cost
-        self.v = A.T @ self.u
-        self.v[-1] = 0.0
-        residual = A @ self.v - 1.0
-        self.z = np.maximum(residual, 0.0) + 1.0
-        self.slack = np.maximum(-residual, 0.0) + 1.0
-
-    def advance(self) -> None:
-        """One predictor and corrector step."""
-        u, room, z, slack = self.u, self.room, self.z, self.slack
-        curvature = 1.0 / (z / u + slack / room)
-        scaled = self.A * np.sqrt(curvature)[:, np.newaxis]
-        system = scaled.T @ scaled
-        system.flat[:: self.v.size + 1] += 1e-15 * system.trace()
-        system.flat[: -1 : self.v.size + 1] += 1.0
-        factor = cho_factor(system, check_finite=False)
-        residual = self.A @ self.v - 1.0 + slack - z
-        du, dv, dz, ds = self._direction(factor, curvature, residual, -u * z, -room * slack)
-        t = self._length(du, dz, ds)
-        mean = (u @ z + room @ slack) / (2 * u.size)
-        after = ((u + t * du) @ (z + t * dz) + (room - t * du) @ (slack + t * ds)) / (2 * u.size)
-        target = mean * (after / mean) ** 3
-        products = target - u * z - du * dz, target - room * slack + du * ds
-        du, dv, dz, ds = self._direction(factor, curvature, residual, *products)
-        t = 0.995 * self._length(du, dz, ds)
-        self.u, self.room, self.v = u + t * du, room - t * du, self.v + t * dv
-        self.z, self.slack = z + t * dz, slack + t * ds
-
-    def _direction(self, factor, curvature, residual, lower, upper):
-        """Solve the Newton system for given right-hand sides of the complementarity products."""
-        gain = lower / self.u - upper / self.room - residual
-        right = self.A.T @ (curvature * gain)
-        right[-1] += self.A[:, -1] @ self.u
-        dv = cho_solve(factor, right, check_finite=False)
-        du = curvature * (gain - self.A @ dv)
-        return du, dv, (lower - self.z * du) / self.u, (upper + self.slack * du) / self.room
-
-    def _length(self, du, dz, ds):
-        """Longest step, at most 1/0.995, that does not leave the interior."""
-        steepest = max(
-            np.max(-du / self.u), np.max(du / self.room), np.max(-dz / self.z), np.max(-ds / self.slack)
-        )
-        return 1.0 / max(steepest, 0.995)
+    A = np.column_stack([X - center, np.ones(y.size)]) * y[:, np.newaxis]
+    v, u, n_iter = solve_hinge(A, cost, tol, max_iter)
+    v[-1] -= center @ v[:-1]
+    return v, _balance(y, u), n_iter

@@ -322,7 +322,7 @@ def test_checks_of_the_theorems_can_fail():
         found = claims.reweighting_solves_its_problem(
             study_of(lambda *_, a=apart: a, methods=("reweighting",))
         )
-        assert found.holds is (apart < 1e-4)
+        assert found.holds is (apart < 1e-3)
     for boosted in (19.0, 21.0):
         found = claims.wrapping_improves_exrm(
             study_of(lambda m, d, name, b=boosted: {"ExRM10": 20.0, "Bag-ExRM10": 19.5}.get(name, b))

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from kernsemble.figures import PALETTE, draw_band, subplots
-from kernsemble.papers.guo2017.charts import printed_cells
+from kernsemble.papers.guo2017.charts import label_lines, printed_cells
 from kernsemble.study import Study
 
 ODD_SETS = ("australian", "liver", "heart", "ionosphere")
@@ -66,5 +66,5 @@ def draw_diversity(study: Study) -> Figure:
         panel.set_xlabel(r"$\lambda$")
     for panel in axes[:, 0]:
         panel.set_ylabel("test error (%)")
-    axes[0, 0].legend(fontsize=7)
+    label_lines(axes[0, 0])
     return figure

@@ -37,7 +37,7 @@ def _draw_errors(panel: Axes, study: Study, p: str) -> None:
                 draw_band(panel, lambdas, curves, label, color=color, linestyle=style)
     panel.set(title=f"sonar, {PARTS[p]}", xlabel=r"$\lambda$", ylabel="error (%); dashed: training")
     panel.set_ylim(0, None)
-    panel.legend(fontsize=7)
+    label_lines(panel)
 
 
 def _draw_convergence(panel: Axes, study: Study) -> None:
@@ -73,6 +73,12 @@ def _draw_times(panel: Axes, study: Study) -> None:
         panel.text(0.5, 0.5, "needs ijcnn1", ha="center", transform=panel.transAxes)
 
 
+def label_lines(panel: Axes) -> None:
+    """Draw a small legend if there is anything to name; a smaller scale may have no evidence here."""
+    if panel.get_legend_handles_labels()[0]:
+        panel.legend(fontsize=7)
+
+
 def draw_gaps(study: Study) -> Figure:
     """Draw the relative gaps of the solvers, one dot a training set; gaps below 1e-12 stand at 1e-12."""
     evidence = study.evidence("theorems")
@@ -90,7 +96,7 @@ def draw_gaps(study: Study) -> Figure:
         panel.set_yticks(range(len(variants)), variants)
         panel.axvline(1e-4, color="#888888", linewidth=0.8, linestyle=":")
     axes[0].invert_yaxis()
-    axes[1].legend(loc="lower right")
+    label_lines(axes[1])
     return figure
 
 
@@ -107,7 +113,7 @@ def draw_penalty(study: Study) -> Figure:
         panel.set(yscale="log", xlabel=r"$\rho$", title=PARTS[p])
         panel.set_xticks(places, [f"{rho:g}" for rho in rhos], fontsize=7)
     axes[0].set_ylabel("relative gap at rest")
-    axes[0].legend()
+    label_lines(axes[0])
     return figure
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reference_stumps import all_stumps, best_stump, outputs
 
-from kernsemble.hypotheses import _threads, stumps
+from kernsemble.hypotheses import _ranked_columns, _stump_search, _threads
 from kernsemble.hypotheses._fixed_point import midpoint, quantize
 from kernsemble.hypotheses.stumps import Stump, StumpHypotheses, StumpOracle
 
@@ -38,6 +38,12 @@ def layout(request):
     return LAYOUTS[request.param]
 
 
+@pytest.fixture(params=[False, True], ids=["exact", "drafted"])
+def drafted(request, monkeypatch):
+    """Searches of several problems with or without a draft, whatever the size of the data."""
+    monkeypatch.setattr(_stump_search, "_DRAFT_WORTH", 0 if request.param else np.inf)
+
+
 def whole_weights(rng, n, K):
     """Weights whose sums are exact in floating point, so that the twin breaks ties as it should."""
     return rng.integers(-4, 5, (n, K)).astype(np.float64)
@@ -45,6 +51,7 @@ def whole_weights(rng, n, K):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.usefixtures("drafted")
 def test_best_is_the_best_of_all_stumps_and_the_first_of_equals(rng, layout, shape, constant):
     X = layout(rng, *shape)
     V = whole_weights(rng, len(X), 3) * 2.0 ** rng.integers(-40, 40)
@@ -64,14 +71,40 @@ def test_best_for_weights_of_any_size(rng, layout):
         np.testing.assert_allclose([found.score, v @ found.column], score, rtol=1e-12)
 
 
+@pytest.mark.usefixtures("drafted")
 def test_shared_best_maximizes_the_sum_over_classes(rng, layout):
-    X, V = layout(rng, 300, 4), None
+    X = layout(rng, 300, 4)
     V = whole_weights(rng, len(X), 3)
     everything = all_stumps(X)
     sums = np.abs(V.T @ outputs(X, everything)).sum(axis=0)
     found = StumpOracle(X).best_shared(V)
     assert found.key[:2] == everything[sums.argmax()]
     assert found.score == sums.max() == np.abs(V.T @ found.column).sum()
+
+
+def test_drafts_of_many_classes_miss_nothing(rng, layout, monkeypatch):
+    X, labels = layout(rng, 3_000, 30), rng.integers(12, size=3_000)
+    V = np.where(labels[:, None] == np.arange(12), 1.0, -1.0) * rng.exponential(size=(3_000, 12))
+    found = []
+    for worth in (0, np.inf):
+        monkeypatch.setattr(_stump_search, "_DRAFT_WORTH", worth)
+        oracle = StumpOracle(X)
+        for v in V.T[:3]:
+            oracle.exclude(oracle.best(v)[0].key)
+        found.append([(f.key, f.score) for f in [*oracle.best(V), oracle.best_shared(V)]])
+    assert found[0] == found[1]
+
+
+def test_drafts_leave_out_most_columns(monkeypatch):
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(_stump_search, "_DRAFT_WORTH", 0)
+    labels = rng.integers(4, size=2_000)
+    X = rng.normal(size=(2_000, 40)) + (np.arange(40) < 4) * (labels[:, None] == np.arange(40))
+    V = np.where(labels[:, None] == np.arange(4), 3.0, -1.0)
+    search = StumpOracle(X)._search
+    contenders = search._draft(np.rint(V * 2**45).astype(np.int64), shared=False)[0]
+    assert contenders[np.arange(4), np.arange(4)].all()
+    assert contenders.sum() < 16
 
 
 def test_exclusion_removes_one_stump_after_the_other_until_none_is_left(rng, layout):
@@ -132,9 +165,8 @@ def test_groups_of_samples_find_what_the_walk_finds(rng, monkeypatch, kind):
     elif kind == "many ties":
         X = np.round(X, 2)
     walk = StumpOracle(X)
-    monkeypatch.setattr(stumps, "GROUPED_FROM", 0)
+    monkeypatch.setattr(_ranked_columns, "GROUPED_FROM", 0)
     grouped = StumpOracle(X)
-    assert type(grouped._families[0]) is not type(walk._families[0])
     signal = np.sign(X[:, 1] - 0.2) + rng.normal(size=n)
     for V in (
         whole_weights(rng, n, 2),

@@ -13,13 +13,13 @@ from functools import partial
 import numpy as np
 from numba import njit, uint64
 
+from kernsemble.hypotheses._column_groups import LANES
 from kernsemble.hypotheses._fixed_point import midpoint
 from kernsemble.hypotheses._threads import run_pieces
 
 N_CODES = 256
-_SPARSE_BELOW = (
-    0.4  # share of entries off the commonest value up to which 5 bytes each take less than 2 of data
-)
+# Share of entries off the commonest value up to which 5 bytes each take less than 2 bytes of all entries.
+_SPARSE_BELOW = 0.4
 
 
 class CodedColumns:
@@ -58,54 +58,57 @@ class CodedColumns:
     def close(self) -> None:
         """Finish after the last column."""
         sizes = [len(values) for values in self.values]
-        self._bin_first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
-        self.open = np.ones(self._bin_first[-1], dtype=bool)
-        self.open[self._bin_first[1:] - 1] = False  # no cut above the largest value
+        bins = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+        self.open = np.ones(bins[-1], dtype=bool)
+        self.open[bins[1:] - 1] = False  # no cut above the largest value
+        self._bins = bins
         self._layout = (
             self._codes[: self._first[-1]],
             np.array(self._first),
             self._rows[: self._row_first[-1]],
             np.array(self._row_first),
             np.array(self._modes, dtype=np.int64),
-            self._bin_first,
+            bins,
             self.open,
         )
-        self._cost = self._layout[1] + N_CODES * np.arange(len(sizes) + 1)
+        self.cost = np.diff(self._layout[1]) + N_CODES
 
-    def search(self, W: np.ndarray, scores: np.ndarray, cuts: np.ndarray) -> None:
-        """Write each column's best score (-1: no cut is open) and its cut, for each column of W (n, K)."""
-        total = W.sum(axis=0)
-        if W.shape[1] == 1:
-            work = partial(_search_coded, W[:, 0], total[0], *self._layout, scores[:, 0], cuts[:, 0])
-        else:
-            work = partial(_search_coded_classes, W, total, *self._layout, scores, cuts)
-        run_pieces(work, self._cost * W.shape[1])
+    def search(self, w: np.ndarray, which: np.ndarray, scores: np.ndarray, cuts: np.ndarray) -> None:
+        """Write the best score (-1: no cut is open) and the cut of some columns."""
+        work = partial(_search, w, w.sum(), which, *self._layout, scores, cuts)
+        run_pieces(work, self.cost[which])
 
-    def search_shared(self, W: np.ndarray, scores: np.ndarray, cuts: np.ndarray) -> None:
-        """Write each column's best sum of scores over the columns of W (n, K), and its cut."""
-        work = partial(_search_coded_shared, W, W.sum(axis=0), *self._layout, scores, cuts)
-        run_pieces(work, self._cost * W.shape[1])
+    def search_shared(self, W: np.ndarray, which: np.ndarray, scores: np.ndarray, cuts: np.ndarray) -> None:
+        """Write the best sum of scores over the columns of W (n, K), and the cut, of some columns."""
+        work = partial(_search_shared, W, W.sum(axis=0), which, *self._layout, scores, cuts)
+        run_pieces(work, self.cost[which] * W.shape[1])
+
+    def draft(self, rough: np.ndarray, shared: bool, limits: np.ndarray, attained: np.ndarray) -> None:
+        """Write every column's best scores for rough weights (n, K), or best sums of scores if shared."""
+        Q = np.zeros((len(rough), -(-rough.shape[1] // LANES) * LANES), dtype=np.int32)
+        Q[:, : rough.shape[1]] = rough
+        total = Q.sum(axis=0, dtype=np.int64)
+        run_pieces(partial(_draft, Q, total, *self._layout, shared, attained), self.cost * 4)
+        limits[:] = attained
 
     def sum_of_squares(self, w: np.ndarray) -> np.ndarray:
         """Return the sum of squared scores over the open cuts of each column."""
         sums = np.empty(len(self.features))
-        run_pieces(partial(_squares_coded, w, w.sum(), *self._layout, sums), self._cost)
+        run_pieces(partial(_sum_squares, w, w.sum(), *self._layout, sums), self.cost)
         return sums
 
     def threshold(self, column: int, cut: int) -> float:
         """Return the threshold of a cut."""
-        values, code = self.values[column], cut - self._bin_first[column]
+        values, code = self.values[column], cut - self._bins[column]
         return midpoint(float(values[code]), float(values[code + 1]))
 
     def cut_at(self, column: int, threshold: float) -> int:
         """Return the cut with this threshold."""
-        return int(
-            self._bin_first[column] + np.searchsorted(self.values[column], threshold, side="right") - 1
-        )
+        return int(self._bins[column] + np.searchsorted(self.values[column], threshold, side="right") - 1)
 
 
 @njit(cache=True, nogil=True)
-def _tabulate(V, codes, rows, table, spare):
+def _tabulate(V, total, codes, rows, mode, table, spare):
     """table[c] = sum of V over the entries of code c; two tables, so that neighbors do not wait."""
     table[:] = 0
     spare[:] = 0
@@ -124,30 +127,44 @@ def _tabulate(V, codes, rows, table, spare):
             table[codes[-1]] += V[uint64(rows[-1])]
     for c in range(len(table)):
         table[c] += spare[c]
+    if mode >= 0:
+        table[mode] = total - table.sum()
 
 
 @njit(cache=True, nogil=True)
-def _search_coded(
-    V, total, codes, first, rows, row_first, modes, bin_first, is_open, scores, cuts, start, stop
-):
-    """Best cut of each coded column; the smallest of equals."""
+def _search(V, total, which, codes, first, rows, row_first, modes, bins, is_open, scores, cuts, start, stop):
+    """Best cut of some columns; the smallest of equals."""
     table, spare = np.empty(N_CODES, np.int64), np.empty(N_CODES, np.int64)
-    for j in range(start, stop):
-        entries = slice(first[j], first[j + 1])
-        _tabulate(V, codes[entries], rows[row_first[j] : row_first[j + 1]], table, spare)
-        if modes[j] >= 0:
-            table[modes[j]] = total - table.sum()
+    for a in range(start, stop):
+        j = which[a]
+        own_rows = rows[row_first[j] : row_first[j + 1]]
+        _tabulate(V, total, codes[first[j] : first[j + 1]], own_rows, modes[j], table, spare)
         left, best, where = 0, -1, -1
-        for c in range(bin_first[j + 1] - bin_first[j]):
+        for c in range(bins[j + 1] - bins[j]):
             left += table[c]
             score = abs(total - 2 * left)
-            if score > best and is_open[bin_first[j] + c]:
-                best, where = score, bin_first[j] + c
-        scores[j], cuts[j] = best, where
+            if score > best and is_open[bins[j] + c]:
+                best, where = score, bins[j] + c
+        scores[a], cuts[a] = best, where
 
 
 @njit(cache=True, nogil=True)
-def _tabulate_classes(V, codes, rows, table):
+def _sum_squares(V, total, codes, first, rows, row_first, modes, bins, is_open, sums, start, stop):
+    """Sum of squared scores over the open cuts of each column."""
+    table, spare = np.empty(N_CODES, np.int64), np.empty(N_CODES, np.int64)
+    for j in range(start, stop):
+        own_rows = rows[row_first[j] : row_first[j + 1]]
+        _tabulate(V, total, codes[first[j] : first[j + 1]], own_rows, modes[j], table, spare)
+        left, squares = 0, 0.0
+        for c in range(bins[j + 1] - bins[j]):
+            left += table[c]
+            if is_open[bins[j] + c]:
+                squares += float(total - 2 * left) ** 2
+        sums[j] = squares
+
+
+@njit(cache=True, nogil=True)
+def _tabulate_classes(V, total, codes, rows, mode, table):
     """table[c, k] = sum of V[:, k] over the entries of code c."""
     table[:] = 0
     n_classes = uint64(V.shape[1])
@@ -156,65 +173,77 @@ def _tabulate_classes(V, codes, rows, table):
         code = uint64(codes[i])
         for k in range(n_classes):
             table[code, k] += V[row, k]
+    if mode >= 0:
+        for k in range(n_classes):
+            missing = total[k]
+            for c in range(len(table)):
+                missing -= table[c, k]
+            table[mode, k] = missing
 
 
 @njit(cache=True, nogil=True)
-def _search_coded_classes(
-    V, total, codes, first, rows, row_first, modes, bin_first, is_open, scores, cuts, start, stop
+def _search_shared(
+    V, total, which, codes, first, rows, row_first, modes, bins, is_open, scores, cuts, start, stop
 ):
-    """Best cut of each coded column for every class, in one pass over the column."""
+    """Cut of some columns that is best for all classes together: largest sum of their scores."""
     n_classes = V.shape[1]
     table, left = np.empty((N_CODES, n_classes), np.int64), np.empty(n_classes, np.int64)
-    for j in range(start, stop):
-        entries = slice(first[j], first[j + 1])
-        _tabulate_classes(V, codes[entries], rows[row_first[j] : row_first[j + 1]], table)
-        if modes[j] >= 0:
-            table[modes[j]] = total - table.sum(axis=0)
+    for a in range(start, stop):
+        j = which[a]
+        own_rows = rows[row_first[j] : row_first[j + 1]]
+        _tabulate_classes(V, total, codes[first[j] : first[j + 1]], own_rows, modes[j], table)
         left[:] = 0
-        scores[j], cuts[j] = -1, -1
-        for c in range(bin_first[j + 1] - bin_first[j]):
-            for k in range(n_classes):
-                left[k] += table[c, k]
-                score = abs(total[k] - 2 * left[k])
-                if score > scores[j, k] and is_open[bin_first[j] + c]:
-                    scores[j, k], cuts[j, k] = score, bin_first[j] + c
-
-
-@njit(cache=True, nogil=True)
-def _search_coded_shared(
-    V, total, codes, first, rows, row_first, modes, bin_first, is_open, scores, cuts, start, stop
-):
-    """Cut of each coded column that is best for all classes together: largest sum of their scores."""
-    n_classes = V.shape[1]
-    table, left = np.empty((N_CODES, n_classes), np.int64), np.empty(n_classes, np.int64)
-    for j in range(start, stop):
-        entries = slice(first[j], first[j + 1])
-        _tabulate_classes(V, codes[entries], rows[row_first[j] : row_first[j + 1]], table)
-        if modes[j] >= 0:
-            table[modes[j]] = total - table.sum(axis=0)
-        left[:] = 0
-        scores[j], cuts[j] = -1, -1
-        for c in range(bin_first[j + 1] - bin_first[j]):
+        scores[a], cuts[a] = -1, -1
+        for c in range(bins[j + 1] - bins[j]):
             score = 0
             for k in range(n_classes):
                 left[k] += table[c, k]
                 score += abs(total[k] - 2 * left[k])
-            if score > scores[j] and is_open[bin_first[j] + c]:
-                scores[j], cuts[j] = score, bin_first[j] + c
+            if score > scores[a] and is_open[bins[j] + c]:
+                scores[a], cuts[a] = score, bins[j] + c
 
 
 @njit(cache=True, nogil=True)
-def _squares_coded(V, total, codes, first, rows, row_first, modes, bin_first, is_open, sums, start, stop):
-    """Sum of squared scores over the open cuts of each coded column."""
-    table, spare = np.empty(N_CODES, np.int64), np.empty(N_CODES, np.int64)
+def _draft(Q, total, codes, first, rows, row_first, modes, bins, is_open, shared, attained, start, stop):
+    """Each column's best score for every class, or best sum of scores, for the first classes of Q."""
+    table = np.empty((N_CODES, Q.shape[1]), np.int32)
+    left, best = np.empty(Q.shape[1], np.int64), np.empty(Q.shape[1], np.int64)
     for j in range(start, stop):
-        entries = slice(first[j], first[j + 1])
-        _tabulate(V, codes[entries], rows[row_first[j] : row_first[j + 1]], table, spare)
-        if modes[j] >= 0:
-            table[modes[j]] = total - table.sum()
-        left, squares = 0, 0.0
-        for c in range(bin_first[j + 1] - bin_first[j]):
-            left += table[c]
-            if is_open[bin_first[j] + c]:
-                squares += float(total - 2 * left) ** 2
-        sums[j] = squares
+        own_rows = rows[row_first[j] : row_first[j + 1]]
+        _tabulate_classes(Q, total, codes[first[j] : first[j + 1]], own_rows, modes[j], table)
+        own_open = is_open[bins[j] : bins[j + 1]]
+        if shared:
+            attained[j, 0] = _scan_together(table, total, own_open, left)
+        else:
+            _scan_each(table, total, own_open, left, best)
+            attained[j] = best[: attained.shape[1]]
+
+
+@njit(cache=True, nogil=True)
+def _scan_each(table, total, is_open, left, best):
+    """best[k] = largest score of an open cut for class k."""
+    left[:] = 0
+    best[:] = -1
+    for c in range(len(is_open)):
+        if is_open[c]:
+            for k in range(len(total)):
+                left[k] += table[c, k]
+                best[k] = max(best[k], abs(total[k] - 2 * left[k]))
+        else:
+            for k in range(len(total)):
+                left[k] += table[c, k]
+
+
+@njit(cache=True, nogil=True)
+def _scan_together(table, total, is_open, left):
+    """Return the largest sum of scores of an open cut."""
+    left[:] = 0
+    best = -1
+    for c in range(len(is_open)):
+        score = 0
+        for k in range(len(total)):
+            left[k] += table[c, k]
+            score += abs(total[k] - 2 * left[k])
+        if is_open[c]:
+            best = max(best, score)
+    return best

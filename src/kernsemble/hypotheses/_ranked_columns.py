@@ -8,29 +8,33 @@ value, whose samples are left out. A search walks both ways and adds.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numba import int64, njit, uint64
 
+from kernsemble.hypotheses._column_groups import ColumnGroups
 from kernsemble.hypotheses._fixed_point import midpoint
 from kernsemble.hypotheses._threads import run_pieces
+
+# Samples from which on walking jumps about in more weights than the cache holds, and groups are faster.
+GROUPED_FROM = 50_000
 
 
 class RankedColumns:
     """Columns of many distinct values; X itself supplies the values when a threshold is asked for."""
 
-    def __init__(self, X: np.ndarray, n_columns: int):
+    def __init__(self, X: np.ndarray):
         self._X = X
         self.features: list[int] = []
-        size = len(X) * n_columns
-        self._order, self._ends = np.empty(size, dtype=np.uint32), np.empty(size, dtype=bool)
+        # Room for the most that can be needed; pages that are never written take no memory.
+        self._order, self._ends = np.empty(X.size, dtype=np.uint32), np.empty(X.size, dtype=bool)
         self._first, self._turns, self._modes = [0], [], []
 
     def append(self, feature: int, order: np.ndarray, ends: np.ndarray) -> None:
         """Take a column: samples in ascending order, and the last position of each group of equal values."""
         group = int(np.diff(ends, prepend=-1).argmax())
-        low = ends[group - 1] + 1 if group > 0 else 0  # the commonest value fills positions low..ends[group]
+        low = int(ends[group - 1]) + 1 if group > 0 else 0  # the commonest value fills low..ends[group]
         kept = np.concatenate([order[:low], order[ends[group] + 1 :][::-1]])
         is_end = np.zeros(len(kept), dtype=bool)
         is_end[ends[:group]] = True
@@ -39,38 +43,45 @@ class RankedColumns:
         stop = start + len(kept)
         self._order[start:stop], self._ends[start:stop] = kept, is_end
         self._first.append(stop)
-        self._turns.append(start + int(low))
+        self._turns.append(start + low)
         self._modes.append(float(self._X[order[low], feature]))
         self.features.append(feature)
 
     def close(self) -> None:
         """Finish after the last column."""
-        self.open = self._ends[: self._first[-1]]
-        self._cost = np.array(self._first)
-        self._layout = (
-            self._order[: self._first[-1]],
-            self._cost,
-            np.array(self._turns, dtype=np.int64),
-            self.open,
-        )
+        first, turns = np.array(self._first), np.array(self._turns, dtype=np.int64)
+        self.open = self._ends[: first[-1]]
+        self._layout = (self._order[: first[-1]], first, turns, self.open)
+        self.cost = np.diff(first)
 
-    def search(self, W: np.ndarray, scores: np.ndarray, cuts: np.ndarray) -> None:
-        """Write each column's best score (-1: no cut is open) and its cut, for each column of W (n, K)."""
-        for k in range(W.shape[1]):  # one class after the other: all weights of one stay in the cache
-            w = np.ascontiguousarray(W[:, k])
-            run_pieces(
-                partial(_search_ranked, w, w.sum(), *self._layout, scores[:, k], cuts[:, k]), self._cost
-            )
+    @cached_property
+    def _groups(self) -> ColumnGroups:
+        """Neighbors in order, put together when they are first needed."""
+        return ColumnGroups(len(self._X), *self._layout)
 
-    def search_shared(self, W: np.ndarray, scores: np.ndarray, cuts: np.ndarray) -> None:
-        """Write each column's best sum of scores over the columns of W (n, K), and its cut."""
-        work = partial(_search_ranked_shared, W, W.sum(axis=0), *self._layout, scores, cuts)
-        run_pieces(work, self._cost * W.shape[1])
+    def search(self, w: np.ndarray, which: np.ndarray, scores: np.ndarray, cuts: np.ndarray) -> None:
+        """Write the best score (-1: no cut is open, or another column is better) and cut of some columns."""
+        total = w.sum()
+        if len(w) >= GROUPED_FROM:
+            floor = self._groups.floor(w, which)
+            work = partial(_walk_groups, w, total, which, *self._layout, *self._groups.limits, floor)
+        else:
+            work = partial(_walk, w, total, which, *self._layout)
+        run_pieces(partial(work, scores, cuts), self.cost[which])
+
+    def search_shared(self, W: np.ndarray, which: np.ndarray, scores: np.ndarray, cuts: np.ndarray) -> None:
+        """Write the best sum of scores over the columns of W (n, K), and the cut, of some columns."""
+        work = partial(_walk_shared, W, W.sum(axis=0), which, *self._layout, scores, cuts)
+        run_pieces(work, self.cost[which] * W.shape[1])
+
+    def draft(self, rough: np.ndarray, shared: bool, limits: np.ndarray, attained: np.ndarray) -> None:
+        """Write limits of each column's best scores for the rough weights, and scores it attains."""
+        self._groups.draft(rough, shared, limits, attained)
 
     def sum_of_squares(self, w: np.ndarray) -> np.ndarray:
         """Return the sum of squared scores over the open cuts of each column."""
         sums = np.empty(len(self.features))
-        run_pieces(partial(_squares_ranked, w, w.sum(), *self._layout, sums), self._cost)
+        run_pieces(partial(_sum_squares, w, w.sum(), *self._layout, sums), self.cost)
         return sums
 
     def threshold(self, column: int, cut: int) -> float:
@@ -105,23 +116,44 @@ def best_cut(V, order, is_open, start, stop, total, last):
 
 
 @njit(cache=True, nogil=True)
-def _search_ranked(V, total, order, first, turns, is_open, scores, cuts, start, stop):
-    """Best cut of each ranked column; the smallest of equals, so on the way down the last of equals."""
-    for j in range(start, stop):
+def _walk(V, total, which, order, first, turns, is_open, scores, cuts, start, stop):
+    """Best cut of some columns; the smallest of equals, so on the way down the last of equals."""
+    for a in range(start, stop):
+        j = which[a]
         best, where = best_cut(V, order, is_open, first[j], turns[j], total, 0)
         upper, above = best_cut(V, order, is_open, turns[j], first[j + 1], total, 1)
         if upper > best:
             best, where = upper, above
-        scores[j], cuts[j] = best, where
+        scores[a], cuts[a] = best, where
 
 
 @njit(cache=True, nogil=True)
-def _search_ranked_shared(V, total, order, first, turns, is_open, scores, cuts, start, stop):
-    """Cut of each ranked column that is best for all classes together: largest sum of their scores."""
+def _walk_groups(
+    V, total, which, order, first, turns, is_open, bounds, outside, limits, floor, scores, cuts, start, stop
+):
+    """Best cut of some columns, as ``_walk`` finds it, in groups whose limit reaches the floor."""
+    for a in range(start, stop):
+        j = which[a]
+        best, where = -1, -1
+        for g in range(limits.shape[1]):
+            if limits[j, g] >= floor:
+                down = bounds[j, g] >= turns[j]
+                rest = total - 2 * outside[j, g]
+                score, cut = best_cut(V, order, is_open, bounds[j, g], bounds[j, g + 1], rest, int(down))
+                last_of_equals = down and where >= turns[j]
+                if score + last_of_equals > best:
+                    best, where = score, cut
+        scores[a], cuts[a] = best, where
+
+
+@njit(cache=True, nogil=True)
+def _walk_shared(V, total, which, order, first, turns, is_open, scores, cuts, start, stop):
+    """Cut of some columns that is best for all classes together: largest sum of their scores."""
     n_classes = V.shape[1]
     outside = np.empty(n_classes, np.int64)
-    for j in range(start, stop):
-        scores[j], cuts[j] = -1, -1
+    for a in range(start, stop):
+        j = which[a]
+        scores[a], cuts[a] = -1, -1
         outside[:] = 0
         for i in range(first[j], first[j + 1]):
             if i == turns[j]:
@@ -130,14 +162,14 @@ def _search_ranked_shared(V, total, order, first, turns, is_open, scores, cuts, 
             for k in range(n_classes):
                 outside[k] += V[order[i], k]
                 score += abs(total[k] - 2 * outside[k])
-            last_of_equals = i > turns[j] and cuts[j] >= turns[j]  # on the way down the smallest comes last
-            if score + last_of_equals > scores[j] and is_open[i]:
-                scores[j], cuts[j] = score, i
+            last_of_equals = i > turns[j] and cuts[a] >= turns[j]  # on the way down the smallest comes last
+            if score + last_of_equals > scores[a] and is_open[i]:
+                scores[a], cuts[a] = score, i
 
 
 @njit(cache=True, nogil=True)
-def _squares_ranked(V, total, order, first, turns, is_open, sums, start, stop):
-    """Sum of squared scores over the open cuts of each ranked column."""
+def _sum_squares(V, total, order, first, turns, is_open, sums, start, stop):
+    """Sum of squared scores over the open cuts of each column."""
     for j in range(start, stop):
         outside, squares = 0, 0.0
         for i in range(uint64(first[j]), uint64(first[j + 1])):

@@ -32,22 +32,22 @@ def _pool(process: int, size: int) -> ThreadPoolExecutor:
 
 
 def run_pieces(work: Callable[[int, int], object], cost: np.ndarray) -> None:
-    """Call ``work(start, stop)`` on pieces of ``range(len(cost) - 1)`` of about equal cost.
+    """Call ``work(start, stop)`` on pieces of ``range(len(cost))`` of about equal cost.
 
     Parameters
     ----------
     work : callable
         Handles the columns or rows start..stop-1; must release the interpreter's lock to gain anything.
-    cost : ndarray of shape (n + 1,)
-        Elementary steps before each of n items, ascending (an index pointer serves).
+    cost : ndarray of shape (n,)
+        Elementary steps that each of the n items takes.
     """
-    n, total = len(cost) - 1, cost[-1] - cost[0]
-    pieces = int(min(n_threads(), 1 + total // _WORTH_A_THREAD))
+    pieces = int(min(n_threads(), 1 + cost.sum() // _WORTH_A_THREAD))
     if pieces < 2:
-        work(0, n)
+        work(0, len(cost))
         return
-    bounds = np.searchsorted(cost, cost[0] + total * np.arange(1, pieces) / pieces)
-    bounds = [0, *(int(bound) for bound in bounds), n]
+    done = np.cumsum(cost)
+    bounds = np.searchsorted(done, done[-1] * np.arange(1, pieces) / pieces)
+    bounds = [0, *(int(bound) for bound in bounds), len(cost)]
     pool = _pool(os.getpid(), n_threads() - 1)
     rest = [pool.submit(work, start, stop) for start, stop in pairwise(bounds[1:])]
     work(bounds[0], bounds[1])

@@ -148,7 +148,7 @@ class SampledPool:
         sums = np.empty((V.shape[1], self.n_hypotheses), dtype=np.int64)
         for k in range(V.shape[1]):
             work = partial(_sum_signed, self._columns, np.ascontiguousarray(W[:, k]), sums[k])
-            run_pieces(work, len(V) * np.arange(self.n_hypotheses + 1))
+            run_pieces(work, np.full(self.n_hypotheses, len(V)))
         return np.ldexp(sums.astype(np.float64), -exponents[:, None])
 
     def _candidate(self, v: np.ndarray, member: int) -> Candidate:

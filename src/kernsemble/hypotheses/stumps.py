@@ -4,7 +4,7 @@ Problem: given signed weights V, maximize |sum_i V_i h(x_i)| over h(x) = s sign(
 equation (8) of shen2014, (4) of lin2012, the base learner of linli2005. Between two neighboring values of a
 feature every threshold gives the same column, so one stands for them all: the midpoint. The constant h = s
 is the stump with t = -inf. The features are ranked once; a search is then one pass of additions
-(``_coded_columns`` and ``_ranked_columns``).
+(``_stump_search``).
 
 Paper symbols: q = sign, d = feature, alpha = threshold (linli2005); h-hat = Candidate (shen2014).
 """
@@ -12,17 +12,15 @@ Paper symbols: q = sign, d = feature, alpha = threshold (linli2005); h-hat = Can
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from kernsemble.hypotheses._coded_columns import N_CODES, CodedColumns
 from kernsemble.hypotheses._fixed_point import quantize
-from kernsemble.hypotheses._grouped_columns import GROUPED_FROM, GroupedColumns
-from kernsemble.hypotheses._ranked_columns import RankedColumns
+from kernsemble.hypotheses._stump_search import Place, StumpSearch
 from kernsemble.hypotheses._stump_votes import add_votes, fill_outputs, step_tables
 from kernsemble.hypotheses._threads import run_pieces
 from kernsemble.hypotheses.base import Candidate, as_signs
@@ -66,86 +64,54 @@ class StumpOracle:
     negation_complete = True
 
     def __init__(self, X: np.ndarray, *, constant: bool = True):
-        self._X = X = _stump_input(X)
+        self._X = _stump_input(X)
         self._constant = bool(constant)
-        coded = CodedColumns(*X.shape)
-        ranked = (GroupedColumns if len(X) >= GROUPED_FROM else RankedColumns)(X, X.shape[1])
-        for feature, column in enumerate(_columns(X)):
-            if X.dtype == np.uint8:
-                values, codes = _code_bytes(column)
-                coded.append(feature, values, codes)
-            else:
-                _place_column(feature, column, coded, ranked)
-        self._families = [family for family in (coded, ranked) if family.features]
-        self._place = {}
-        for family in self._families:
-            family.close()
-            self._place.update({feature: (family, j) for j, feature in enumerate(family.features)})
+        self._search = StumpSearch(self._X)
 
     def __len__(self) -> int:
         """Return the number of stumps that are not excluded, one for each pair of polarities."""
-        return self._constant + sum(int(family.open.sum()) for family in self._families)
+        return self._constant + len(self._search)
 
     def best(self, V: np.ndarray) -> list[Candidate]:
         """Return the best stump for each column of V, (n,) or (n, K); an empty list if all are excluded."""
-        V = np.asarray(V, dtype=np.float64)
-        W, exponents = quantize(V.reshape(len(self._X), -1))
-        scores = np.full((self._X.shape[1], W.shape[1]), -1)
-        cuts = np.full_like(scores, -1)
-        for family in self._families:
-            found = np.empty((2, len(family.features), W.shape[1]), dtype=np.int64)
-            family.search(W, *found)
-            scores[family.features], cuts[family.features] = found
-        features = scores.argmax(axis=0)  # the first of equals
-        winners = scores.max(axis=0)
-        if self._constant:
-            features[np.abs(W.sum(axis=0)) >= winners] = -1
-        elif (winners < 0).any():
-            return []
-        return [
-            self._candidate(W[:, k], exponents[k], feature, cuts[feature, k])
-            for k, feature in enumerate(features)
-        ]
+        W, exponents = quantize(np.asarray(V, dtype=np.float64).reshape(len(self._X), -1))
+        constants = np.abs(W.sum(axis=0)) if self._constant else np.full(W.shape[1], -1)
+        found = []
+        for k, place in enumerate(self._search.best(W)):
+            if max(place.score, constants[k]) < 0:
+                return []
+            place = place if place.score > constants[k] else None
+            found.append(self._candidate(W[:, k], exponents[k], place))
+        return found
 
     def best_shared(self, V: np.ndarray) -> Candidate | None:
         """Return the stump of the largest ``sum_k |V[:, k] @ column|``, that sum its score; V is (n, K)."""
         W, exponents = quantize(np.asarray(V, dtype=np.float64), together=True)
-        scores, cuts = np.full((2, self._X.shape[1]), -1)
-        for family in self._families:
-            found = np.empty((2, len(family.features)), dtype=np.int64)
-            family.search_shared(W, *found)
-            scores[family.features], cuts[family.features] = found
-        feature, score = scores.argmax(), scores.max()
-        constant = np.abs(W.sum(axis=0)).sum() if self._constant else -1
-        if max(score, constant) < 0:
+        constant = int(np.abs(W.sum(axis=0)).sum()) if self._constant else -1
+        place = self._search.best_shared(W)
+        score = max(place.score, constant)
+        if score < 0:
             return None
-        if constant >= score:
-            feature, score = -1, constant
-        found = self._candidate(W[:, 0], exponents[0], feature, cuts[feature])
-        return replace(found, score=math.ldexp(int(score), -int(exponents[0])))
+        found = self._candidate(W[:, 0], exponents[0], place if place.score > constant else None)
+        return replace(found, score=math.ldexp(score, -int(exponents[0])))
 
-    def _candidate(self, w: np.ndarray, exponent: int, feature: int, cut: int) -> Candidate:
-        """Describe a stump, feature -1 being the constant, in the polarity of positive score."""
-        if feature < 0:
-            feature, threshold = 0, -np.inf
-        else:
-            family, column = self._place[feature]
-            threshold = family.threshold(column, cut)
+    def _candidate(self, w: np.ndarray, exponent: int, place: Place | None) -> Candidate:
+        """Describe the stump at a place, or the constant, in the polarity of positive score."""
+        feature = 0 if place is None else place.feature
+        threshold = -np.inf if place is None else self._search.threshold(place)
         outputs = as_signs(self._X[:, feature] > threshold)
         score = int(w @ outputs)
         sign = 1 if score >= 0 else -1
         return Candidate(
-            Stump(int(feature), threshold, sign), math.ldexp(abs(score), -int(exponent)), sign * outputs
+            Stump(feature, threshold, sign), math.ldexp(abs(score), -int(exponent)), sign * outputs
         )
 
     def exclude(self, key: Stump) -> None:
         """Leave this stump, in both polarities, out of later searches."""
         if key[1] == -np.inf:
             self._constant = False
-            return
-        family, column = self._place[key[0]]
-        cut = family.cut_at(column, key[1])
-        family.open[cut] = False
+        else:
+            self._search.close_cut(key[0], key[1])
 
     def collect(self, keys: Sequence[Stump]) -> StumpHypotheses:
         """Return the stumps with these keys, in this order."""
@@ -155,9 +121,8 @@ class StumpOracle:
     def sum_of_squares(self, v: np.ndarray) -> float:
         """Return the sum of squared scores of all stumps not excluded, each pair of polarities once."""
         W, exponents = quantize(np.asarray(v, dtype=np.float64).reshape(-1, 1))
-        w = W[:, 0]
-        squares = float(w.sum()) ** 2 if self._constant else 0.0
-        squares += sum(float(family.sum_of_squares(w).sum()) for family in self._families)
+        squares = float(W.sum()) ** 2 if self._constant else 0.0
+        squares += self._search.sum_of_squares(W[:, 0])
         return math.ldexp(squares, -2 * int(exponents[0]))
 
 
@@ -187,7 +152,7 @@ class StumpHypotheses:
         X = _stump_input(X, self.n_features)
         H = np.empty((len(X), len(self)), dtype=np.int8)
         work = partial(fill_outputs, X, self.features, self.thresholds, self.signs, H)
-        run_pieces(work, len(self) * np.arange(len(X) + 1))
+        run_pieces(work, np.full(len(X), len(self)))
         return H
 
     def decision(self, X: np.ndarray, W: np.ndarray, b: float | np.ndarray = 0.0) -> np.ndarray:
@@ -198,7 +163,7 @@ class StumpHypotheses:
         scores = np.zeros((len(X), weights.shape[1])) + b
         tables = step_tables(self.features, self.thresholds, weights)
         if len(self):
-            run_pieces(partial(add_votes, X, *tables, scores), 4 * len(tables[0]) * np.arange(len(X) + 1))
+            run_pieces(partial(add_votes, X, *tables, scores), np.full(len(X), 4 * len(tables[0])))
         return scores[:, 0] if W.ndim == 1 else scores
 
     def feature_importances(self, W: np.ndarray) -> np.ndarray:
@@ -217,33 +182,3 @@ def _stump_input(X: np.ndarray, n_features: int | None = None) -> np.ndarray:
     if X.ndim != 2 or (n_features is not None and X.shape[1] != n_features):
         raise ValueError(f"X has shape {X.shape}; expected (n_samples, {n_features or 'n_features'}).")
     return X if n_features is None else np.ascontiguousarray(X)
-
-
-def _columns(X: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the columns of X, contiguous; copied as many at a time as share a cache line."""
-    width = 64 // X.itemsize
-    for start in range(0, X.shape[1], width):
-        yield from np.ascontiguousarray(X[:, start : start + width].T)
-
-
-def _code_bytes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct values of a column of bytes, and each entry's place among them."""
-    values = np.flatnonzero(np.bincount(column, minlength=N_CODES))
-    places = np.zeros(N_CODES, dtype=np.uint8)
-    places[values] = np.arange(len(values))
-    return values, places[column]
-
-
-def _place_column(feature: int, column: np.ndarray, coded: CodedColumns, ranked: RankedColumns) -> None:
-    """Sort a column and put it where it belongs: coded if its values repeat, ranked otherwise."""
-    order = np.argsort(column)
-    ascending = column[order]
-    if np.isnan(ascending[-1]):
-        raise ValueError(f"Feature {feature} of X contains NaN.")
-    ends = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]), len(column) - 1)
-    if len(ends) > min(N_CODES, max(2, len(column) // 4)):
-        ranked.append(feature, order, ends)
-        return
-    codes = np.empty(len(column), dtype=np.uint8)
-    codes[order] = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
-    coded.append(feature, ascending[ends], codes)

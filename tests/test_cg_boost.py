@@ -227,13 +227,15 @@ def test_intercepts(classes, intercept):
 
 def test_nu_forms_bound_the_share_outside(classes, values):
     X, y = classes
-    model = CGBoostClassifier(["linear", "rbf"], nu=0.4, n_rounds=60).fit(X, y)
+    options = {"n_rounds": 40, "tol": 1e-6}
+    model = CGBoostClassifier(["linear", "rbf"], nu=0.4, **options).fit(X, y)
     assert model.score(X, y) > 0.7
-    model = CGBoostRegressor(["linear", "rbf"], nu=0.3, C=10.0, n_rounds=60).fit(*values)
-    outside = np.abs(values[1] - model.predict(values[0])) > model.epsilon_ + 1e-6
+    model = CGBoostRegressor(["linear", "rbf"], nu=0.3, C=10.0, **options).fit(*values)
+    outside = np.abs(values[1] - model.predict(values[0])) > model.epsilon_ + 1e-4
     assert 0.1 < outside.mean() <= 0.3
-    model = CGBoostNovelty(nu=0.2, n_rounds=60).fit(X)
-    assert 0.1 < np.mean(model.decision_function(X) < -1e-6) <= 0.2
+    model = CGBoostNovelty(nu=0.2, **options).fit(X)
+    scores = model.decision_function(X)
+    assert 0.1 < np.mean(scores < -1e-4 * np.ptp(scores)) <= 0.2
 
 
 def test_few_centers_and_wide_libraries(classes):

@@ -99,6 +99,12 @@ class CGBoostBase(BaseEstimator):
         self._record(found, oracle, start, watch)
         self._warn_unless_done(found, rule)
 
+    def _master_tol(self) -> float:
+        """Relative gap that a master must reach: small beside that of the whole problem; HiGHS' own in l1."""
+        if self.norm == "l1" or self.tol >= 1e-4:
+            return 1e-6
+        return 0.01 * self.tol if self.tol > 0 else 1e-8
+
     def _oracle(self, X: np.ndarray, master: Master, bound: float | np.ndarray, rule: str) -> KernelColumns:
         centers = None
         if self.max_centers is not None and self.max_centers < len(X):

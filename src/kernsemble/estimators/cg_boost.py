@@ -193,13 +193,12 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
 
     def _master(self, signs: np.ndarray, weight: np.ndarray) -> tuple[Master, np.ndarray]:
         """Master, and the bounds of its dual weights."""
+        options = {"positive": self.positive, "tol": self._master_tol()}
         if self.nu is not None:
             refuse_weights(weight)
-            return NuHinge(signs, self.nu, positive=self.positive, tol=self._master_tol()), np.full(
-                len(signs), 1.0 / len(signs)
-            )
-        kind, tol = (HingeQP, self._master_tol()) if self.norm == "l2" else (HingeLP, 1e-6)
-        master = kind(signs, self.C, sample_weight=weight, intercept=self.intercept, positive=self.positive)
+            return NuHinge(signs, self.nu, **options), weight / len(signs)
+        kind = HingeQP if self.norm == "l2" else HingeLP
+        master = kind(signs, self.C, sample_weight=weight, intercept=self.intercept, **options)
         return master, self.C * weight
 
     def _with_validation(self, data: TrainingData, X_val: Any, y_val: Any):

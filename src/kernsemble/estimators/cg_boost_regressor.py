@@ -155,23 +155,13 @@ validation_path_, termination_rounds_, coef_path_
 
     def _master(self, y: np.ndarray, weight: np.ndarray) -> tuple[Master, np.ndarray]:
         """Master, and the bounds of its dual weights."""
+        options = {"positive": self.positive, "tol": self._master_tol()}
         if self.nu is not None:
             refuse_weights(weight)
-            return NuTube(y, self.C, self.nu, positive=self.positive, tol=self._master_tol()), np.full(
-                len(y), float(self.C)
-            )
-        kind, tol = (
-            (EpsilonInsensitive, self._master_tol()) if self.norm == "l2" else (EpsilonInsensitiveLP, 1e-6)
-        )
-        master = kind(
-            y,
-            self.C,
-            float(self.epsilon),
-            sample_weight=weight,
-            intercept=self.intercept,
-            positive=self.positive,
-            tol=tol,
-        )
+            return NuTube(y, self.C, self.nu, **options), self.C * weight
+        kind = EpsilonInsensitive if self.norm == "l2" else EpsilonInsensitiveLP
+        epsilon = float(self.epsilon)
+        master = kind(y, self.C, epsilon, sample_weight=weight, intercept=self.intercept, **options)
         return master, self.C * weight
 
     def _with_validation(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, X_val: Any, y_val: Any):

@@ -7,7 +7,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kernsemble.experiments.shen2014 import draws, ensembles, infinite, multiclass, spam, theory, toy
+from kernsemble.experiments.shen2014 import (
+    draws,
+    ensembles,
+    infinite,
+    multiboost,
+    multiclass,
+    spam,
+    theory,
+    toy,
+)
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.pools import make_family
 from kernsemble.experiments.shen2014.sets import IDA_SETS, MULTICLASS_SETS, OFFICIAL_SETS, printed_label
@@ -102,13 +111,18 @@ def test_toy_classes_are_balanced_and_spam_is_split_three_to_two():
 def test_multiclass_methods_learn_iris():
     data = multiclass.multiclass_draw(make_trial("iris"))
     assert len(data.y) == 112
-    options = {"tol": 1e-2, "coloring": "random"}
-    for method in ("AdaBoost.ECC", "AdaBoost.MH", "MultiBoost", "CGENS-SLS"):
-        C = 1e3 if method == "MultiBoost" else 0.1
-        fitted = multiclass.fit(method, data, C, [1, 30], options, np.random.default_rng(0))
+    random = np.random.default_rng(0)
+    rounds = [1, 30]
+    fits = {
+        "AdaBoost.ECC": multiclass.boost_classes("AdaBoost.ECC", data, rounds, "random", random),
+        "AdaBoost.MH": multiclass.boost_classes("AdaBoost.MH", data, rounds, "random", random),
+        "MultiBoost": multiboost.fit_multiboost(data, 1e3, rounds, 1e-2),
+        "CGENS-SLS": multiclass.fit_simplex(data, 0.1, rounds, 1e-2),
+    }
+    for method, fitted in fits.items():
         curve = multiclass.errors_of(fitted, data.X_test, data.y_test)
         assert curve[-1] < 15 < curve[0], method
-        assert (np.diff(fitted[2].at([1, 30])) >= 0).all()
+        assert (np.diff(fitted[2].at(rounds)) >= 0).all()
 
 
 def test_gap_is_half_the_squares_and_the_largest_term_need_not_be_the_best():

@@ -2,6 +2,7 @@
 
 from kernsemble.experiments.shen2014 import (
     infinite,
+    multiboost,
     multiclass,
     spam,
     table1,
@@ -12,4 +13,15 @@ from kernsemble.experiments.shen2014 import (
 )
 from kernsemble.experiments.shen2014.plan import paper
 
-__all__ = ["infinite", "multiclass", "paper", "spam", "table1", "table2", "theory", "timing", "toy"]
+__all__ = [
+    "infinite",
+    "multiboost",
+    "multiclass",
+    "paper",
+    "spam",
+    "table1",
+    "table2",
+    "theory",
+    "timing",
+    "toy",
+]

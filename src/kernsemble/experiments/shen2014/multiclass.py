@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -19,7 +19,6 @@ from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.sets import MULTICLASS_SETS, STORED, UCI_SETS
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpHypotheses, StumpOracle
-from kernsemble.masters.exponential import Exponential
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares, simplex_codes
 
 _FEATURES = {"CIFAR10": "cifar10-gist", "Scene15": "scene15-words"}
@@ -67,36 +66,58 @@ Weights = list[tuple[np.ndarray, np.ndarray | float]]
 Fitted = tuple[StumpHypotheses, Weights, Clock]
 
 
-def fit(
-    method: str, part: Draw, C: float, checkpoints: Sequence[int], options: dict, random: np.random.Generator
+def boost_classes(
+    method: str, part: Draw, checkpoints: Sequence[int], coloring: str, random: np.random.Generator
 ) -> Fitted:
-    """Fit one method on a training part; return stumps, weights at some numbers of rounds, and a clock."""
+    """Fit AdaBoost.MH or AdaBoost.ECC; return stumps, weights at some numbers of rounds, and a clock."""
     classes, labels = np.unique(part.y, return_inverse=True)
-    clock, n_rounds = Clock(), max(checkpoints)
-    rounds = clock.rounds(n_rounds)
-    if method.startswith("AdaBoost"):
-        oracle = StumpOracle(part.X)
-        if method == "AdaBoost.MH":
-            boosted = adaboost_mh(oracle, labels, len(classes), rounds)
-        else:
-            boosted = adaboost_ecc(
-                oracle, labels, len(classes), rounds, coloring=options["coloring"], random_state=random
-            )
-        return oracle.collect(boosted.keys), [(boosted.W[:T], 0.0) for T in checkpoints], clock
-    oracle = StumpOracle(part.X, constant=method == "MultiBoost")
-    if method == "MultiBoost":
-        master = Exponential(labels, C, per_class=False, tol=0.5 * options["tol"])
-        to_scores = np.eye(len(classes))
+    clock = Clock()
+    rounds, oracle = clock.rounds(max(checkpoints)), StumpOracle(part.X)
+    if method == "AdaBoost.MH":
+        boosted = adaboost_mh(oracle, labels, len(classes), rounds)
     else:
-        master = SimplexLeastSquares(labels, C)
-        to_scores = simplex_codes(len(classes)).T
-    result = column_generation(oracle, master, rounds, tol=options["tol"])
+        options = {"coloring": coloring, "random_state": random}
+        boosted = adaboost_ecc(oracle, labels, len(classes), rounds, **options)
+    return oracle.collect(boosted.keys), [(boosted.W[:T], 0.0) for T in checkpoints], clock
+
+
+def fit_simplex(part: Draw, C: float, checkpoints: Sequence[int], tol: float) -> Fitted:
+    """Fit CGENS-SLS; scores are inner products with the codes, equation (15)."""
+    classes, labels = np.unique(part.y, return_inverse=True)
+    clock = Clock()
+    oracle, master = StumpOracle(part.X, constant=False), SimplexLeastSquares(labels, C)
+    result = column_generation(oracle, master, clock.rounds(max(checkpoints)), tol=tol)
+    codes = simplex_codes(len(classes)).T
     path = [result.weights[min(T, len(result.weights)) - 1] for T in checkpoints]
-    return (
-        oracle.collect(result.keys),
-        [(w @ to_scores, b @ to_scores if np.ndim(b) else b) for w, b in path],
-        clock,
-    )
+    return oracle.collect(result.keys), [(w @ codes, b @ codes) for w, b in path], clock
+
+
+FitC = Callable[[Draw, float, Sequence[int]], Fitted]
+
+
+def select_and_fit(
+    trial: Trial,
+    fit: FitC,
+    Cs: Sequence[float],
+    checkpoints: list[int],
+    n_folds: int,
+    vision_search: dict[str, int],
+) -> dict[str, float | np.ndarray]:
+    """Choose C by cross-validation, on vision sets by a shorter one, and fit; the smaller C of equals."""
+    data = multiclass_draw(trial)
+    folds, search_rounds = folds_of(trial, data.y, n_folds), checkpoints[-1]
+    if trial.dataset not in UCI_SETS:
+        folds, search_rounds = folds[: vision_search["folds"]], vision_search["rounds"]
+    wrong = np.zeros(len(Cs))
+    for train, held_out in folds:
+        part = data.part(train, held_out)
+        for i, C in enumerate(Cs):
+            fitted = fit(part, C, [search_rounds])
+            wrong[i] += errors_of(fitted, part.X_test, part.y_test)[0] * len(held_out)
+    C = Cs[int(wrong.argmin())]
+    fitted = fit(data, C, checkpoints)
+    curve = errors_of(fitted, data.X_test, data.y_test)
+    return {"error": curve[-1], "curve": curve, "C": C, "seconds_curve": fitted[2].at(checkpoints)}
 
 
 def errors_of(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -114,36 +135,24 @@ def errors_of(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> np.ndarray:
 def boosted_classes(trial: Trial, *, checkpoints: list[int], coloring: str) -> dict[str, float | np.ndarray]:
     """AdaBoost.ECC and AdaBoost.MH: nothing is selected."""
     data = multiclass_draw(trial)
-    fitted = fit(trial.method, data, 1.0, checkpoints, {"coloring": coloring}, trial.rng())
+    fitted = boost_classes(trial.method, data, checkpoints, coloring, trial.rng())
     curve = errors_of(fitted, data.X_test, data.y_test)
     return {"error": curve[-1], "curve": curve, "seconds_curve": fitted[2].at(checkpoints)}
 
 
-@paper.trials("table3", methods=("MultiBoost", "CGENS-SLS"), datasets=MULTICLASS_SETS)
-def corrected_classes(
+@paper.trials("table3", methods=("CGENS-SLS",), datasets=MULTICLASS_SETS)
+def simplex_classes(
     trial: Trial,
     *,
     checkpoints: list[int],
     n_folds: int,
     log2_C_sls: list[int],
-    log2_C_exponential: list[int],
     vision_search: dict[str, int],
     tol: float,
 ) -> dict[str, float | np.ndarray]:
-    """MultiBoost and CGENS-SLS, C by cross-validation; on vision sets a shorter one (``vision_search``)."""
-    data = multiclass_draw(trial)
-    Cs = powers_of_two(log2_C_sls if trial.method == "CGENS-SLS" else log2_C_exponential)
-    folds, search_rounds = folds_of(trial, data.y, n_folds), checkpoints[-1]
-    if trial.dataset not in UCI_SETS:
-        folds, search_rounds = folds[: vision_search["folds"]], vision_search["rounds"]
-    options = {"tol": tol}
-    wrong = np.zeros(len(Cs))
-    for train, held_out in folds:
-        part = data.part(train, held_out)
-        for i, C in enumerate(Cs):
-            fitted = fit(trial.method, part, C, [search_rounds], options, trial.rng())
-            wrong[i] += errors_of(fitted, part.X_test, part.y_test)[0] * len(held_out)
-    C = Cs[int(wrong.argmin())]  # the smallest of equals
-    fitted = fit(trial.method, data, C, checkpoints, options, trial.rng())
-    curve = errors_of(fitted, data.X_test, data.y_test)
-    return {"error": curve[-1], "curve": curve, "C": C, "seconds_curve": fitted[2].at(checkpoints)}
+    """CGENS-SLS, its C by cross-validation."""
+
+    def fit(part: Draw, C: float, rounds: Sequence[int]) -> Fitted:
+        return fit_simplex(part, C, rounds, tol)
+
+    return select_and_fit(trial, fit, powers_of_two(log2_C_sls), checkpoints, n_folds, vision_search)

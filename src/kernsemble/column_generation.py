@@ -17,7 +17,8 @@ n_rounds, at the gap asked for, or when the hypotheses are exhausted.
 
 The gap of the whole problem: for an l2 norm u stays feasible and the gap is the master's plus half the sum
 of squared scores of all columns left out (equation (9)); for an l1 norm the master scales u into the
-feasible set (``full_gap``). The largest score alone bounds the l2 gap from below, so the sum is only taken
+feasible set (``full_gap``), for which an oracle whose search may end before it has seen all scores offers
+``largest_score``. The largest score alone bounds the l2 gap from below, so the sum is only taken
 when it may decide.
 
 shen2014 symbols: alpha = u, J = number of columns, epsilon = ``epsilon``.

@@ -26,10 +26,10 @@ import numpy as np
 from kernsemble.masters.base import Solution
 from kernsemble.masters.box_loss import BoxLoss
 from kernsemble.masters.column_span import ColumnBuffer, ColumnSpan
+from kernsemble.masters.columns import INTERCEPTS
 from kernsemble.masters.interior_point import InteriorPoint
 from kernsemble.masters.multipliers import Multipliers, Penalty
 
-INTERCEPTS = ("none", "free", "penalized")
 _FLOOR = 1e-7  # share of a reference value below which the objective counts as zero
 _PATIENCE, _INTERIOR_STEPS = 150, 60  # steps of multipliers before the interior point takes over; its steps
 
@@ -51,7 +51,7 @@ class ColumnQP:
         Their linear costs q.
     tol : float, default=1e-8
         Relative duality gap to reach.
-    max_iter : int, default=2000
+    max_iter : int, default=500
         Most Newton steps in one ``solve``.
 
     Examples
@@ -74,7 +74,7 @@ class ColumnQP:
         unpenalized: np.ndarray | None = None,
         unpenalized_cost: np.ndarray | None = None,
         tol: float = 1e-8,
-        max_iter: int = 2000,
+        max_iter: int = 500,
     ) -> None:
         if intercept not in INTERCEPTS:
             raise ValueError(f"intercept={intercept!r}: use one of {INTERCEPTS}.")
@@ -229,7 +229,7 @@ class HingeQP(ColumnQP):
         intercept: str = "none",
         positive: bool = False,
         tol: float = 1e-8,
-        max_iter: int = 2000,
+        max_iter: int = 500,
     ) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         weight = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

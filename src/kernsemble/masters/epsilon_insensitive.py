@@ -55,7 +55,7 @@ class EpsilonInsensitive(ColumnQP):
         intercept: str = "none",
         positive: bool = False,
         tol: float = 1e-8,
-        max_iter: int = 2000,
+        max_iter: int = 500,
     ) -> None:
         y = np.ascontiguousarray(y, dtype=np.float64)
         weight = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

@@ -20,8 +20,8 @@ import numpy as np
 
 from kernsemble.masters.base import Solution
 from kernsemble.masters.box_loss import BoxLoss
+from kernsemble.masters.columns import INTERCEPTS
 
-INTERCEPTS = ("none", "free", "penalized")
 _TOLERANCE = 1e-9  # HiGHS' feasibility tolerances
 
 

@@ -51,7 +51,7 @@ class NuNovelty(ColumnQP):
         *,
         positive: bool = False,
         tol: float = 1e-8,
-        max_iter: int = 2000,
+        max_iter: int = 500,
     ) -> None:
         _check_nu(nu)
         zero, ones = np.zeros(n_samples), np.ones(n_samples)
@@ -105,7 +105,7 @@ class NuHinge(ColumnQP):
         *,
         positive: bool = False,
         tol: float = 1e-8,
-        max_iter: int = 2000,
+        max_iter: int = 500,
     ) -> None:
         _check_nu(nu)
         self.y = np.ascontiguousarray(y, dtype=np.float64)
@@ -174,7 +174,7 @@ class NuTube(ColumnQP):
         *,
         positive: bool = False,
         tol: float = 1e-8,
-        max_iter: int = 2000,
+        max_iter: int = 500,
     ) -> None:
         _check_nu(nu)
         y = np.ascontiguousarray(y, dtype=np.float64)

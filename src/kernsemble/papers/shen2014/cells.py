@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from kernsemble.evidence import Sample
+from kernsemble.evidence import Evidence, IncompleteEvidenceError, Sample
 from kernsemble.experiments.shen2014.sets import UCI_SETS, VISION_SETS, printed_label
 from kernsemble.ledger import Reading, not_comparable, unavailable
 from kernsemble.study import Study
 
 reading = Reading("shen2014")
+
+
+def require(study: Study, exhibit: str) -> Evidence:
+    """Return an exhibit's evidence; raise when it is not complete, for claims that read curves."""
+    evidence = study.evidence(exhibit)
+    if not evidence.complete:
+        raise IncompleteEvidenceError(f"{exhibit}: {evidence.status}", stale=bool(evidence.stale))
+    return evidence
+
 
 _MISSING = {
     "PASCAL07": "PASCAL VOC 2007 with Guillaumin's features cannot be had here; Scene15 stands in",

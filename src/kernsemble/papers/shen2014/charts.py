@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernsemble.experiments.shen2014.sets import VISION_SETS
@@ -20,24 +21,32 @@ from kernsemble.figures import (
 from kernsemble.study import Study
 
 
+def _legend(axes: Axes, **options: object) -> None:
+    """Draw a legend, if there is anything yet to put in."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(**options)
+
+
 def draw_toy(study: Study) -> Figure:
     """Draw figure 1: the boundary of CGENS on the first draw, and errors against rounds over all draws."""
     protocol = study.protocol("figure1")
     rounds, evidence = protocol["checkpoints"], study.evidence("figure1")
     figure, (plane, errors) = subplots(1, 2, size=(8.5, 3.6))
     data = toy_draw(Trial("shen2014", "figure1", "toy", "CGENS", 0), protocol["n_train"], protocol["n_test"])
-    C = evidence.sample("C", dataset="toy", method="CGENS").values[0]
-    ensemble = fit_toy("CGENS", data, C, [rounds[-1]], study.choices["tol"].value)
-    grid = plane_grid(data.X)
-    draw_boundary(plane, grid, ensemble.scores(grid_points(grid))[:, 0])
+    chosen = evidence.sample("C", dataset="toy", method="CGENS").values
+    if len(chosen):
+        ensemble = fit_toy("CGENS", data, chosen[0], [rounds[-1]], study.choices["tol"].value)
+        grid = plane_grid(data.X)
+        draw_boundary(plane, grid, ensemble.scores(grid_points(grid))[:, 0])
     draw_classes(plane, data.X, data.y, size=10)
     plane.set(title=f"CGENS, {rounds[-1]} rounds", aspect="equal")
     for method, color in zip(evidence.methods, PALETTE, strict=False):
         for metric, style in (("train", "--"), ("test", "-")):
             curves = evidence.curves(metric, dataset="toy", method=method)
-            draw_band(errors, rounds, curves, f"{method}, {metric}", color=color, linestyle=style)
+            if len(curves):
+                draw_band(errors, rounds, curves, f"{method}, {metric}", color=color, linestyle=style)
     errors.set(xscale="log", xlabel="rounds", ylabel="error (%)")
-    errors.legend()
+    _legend(errors)
     return figure
 
 
@@ -57,7 +66,7 @@ def draw_training_time(study: Study) -> Figure:
         axes.set(yscale="log", ylabel="seconds")
     top.set(xlabel="rounds, 10,000 digits")
     bottom.set(xscale="log", xlabel="digits, 100 rounds")
-    top.legend()
+    _legend(top)
     return figure
 
 
@@ -77,7 +86,7 @@ def draw_vision(study: Study) -> Figure:
         bottom.set(xlabel="rounds", yscale="log")
     axes[0, 0].set_ylabel("test error (%)")
     axes[1, 0].set_ylabel("seconds")
-    axes[0, 0].legend()
+    _legend(axes[0, 0])
     return figure
 
 
@@ -85,14 +94,14 @@ def draw_features(study: Study) -> Figure:
     """Draw figure 5: how many of the 60 stumps look at each feature of spam, on average."""
     evidence = study.evidence("table4")
     figure, axes = subplots(size=(9, 3))
-    for method, shift, color in zip(("AdaBoost", "Ours"), (-0.2, 0.2), PALETTE, strict=True):
+    for method, shift, color in zip(("AdaBoost", "Ours"), (-0.2, 0.2), PALETTE[:2], strict=True):
         counts = evidence.curves("features", dataset="spam", method=method)
         if len(counts):
             places = 1 + np.arange(counts.shape[1]) + shift
             axes.bar(places, counts.mean(axis=0), 0.4, color=color, label=method.replace("Ours", "CGENS"))
     axes.set(xlabel="feature", ylabel="stumps of 60", xlim=(0, 58))
     axes.set_xticks([7, 16, 19, 25, 27, 42, 46, 52, 57])
-    axes.legend()
+    _legend(axes)
     return figure
 
 
@@ -101,7 +110,10 @@ def draw_ranks(study: Study) -> Figure:
     evidence = study.evidence("theorems")
     figure, (left, right) = subplots(1, 2, size=(8.5, 3.2))
     for label, color, marker in zip(evidence.datasets, PALETTE, "os^", strict=False):
-        ranks = evidence.curves("rank", dataset=label, method="claim 4.1")
+        by_method = [evidence.curves("rank", dataset=label, method=method) for method in evidence.methods]
+        if not all(map(len, by_method)):
+            continue
+        ranks = by_method[0]
         rounds = 1 + np.arange(ranks.shape[1])
         left.plot(rounds, ranks.mean(axis=0), marker=marker, color=color, label=label)
         by_rule = [
@@ -111,7 +123,7 @@ def draw_ranks(study: Study) -> Figure:
         right.plot(rounds, by_rule[0] / by_rule[1] - 1, marker=marker, color=color, label=label)
     left.set(xlabel="round", ylabel="rank of the largest score", yscale="log")
     right.set(xlabel="round", ylabel="objective above that of the greedy rule")
-    left.legend()
+    _legend(left)
     return figure
 
 
@@ -124,6 +136,8 @@ def draw_path(study: Study) -> Figure:
             m: evidence.curves(m, dataset=label, method="CGENS")
             for m in ("objective", "disagreement", "error")
         }
+        if not len(curves["error"]):
+            continue
         first.plot(counts, np.maximum(curves["objective"].mean(axis=0), 1e-6), "o-", color=color, label=label)
         draw_band(second, counts, curves["disagreement"], label, color=color)
         draw_band(third, counts, curves["error"][:, :-1], label, color=color)
@@ -131,7 +145,7 @@ def draw_path(study: Study) -> Figure:
     first.set(xscale="log", yscale="log", xlabel="stumps", ylabel="objective / limit - 1")
     second.set(xscale="log", xlabel="stumps", ylabel="disagreement with the limit (%)")
     third.set(xscale="log", xlabel="stumps", ylabel="test error (%)")
-    first.legend()
+    _legend(first)
     return figure
 
 
@@ -148,7 +162,7 @@ def draw_pools(study: Study) -> Figure:
         panel.set(title=label, xlabel="test error (%)")
         panel.set_yticks(range(len(families)), families)
     axes[0, 0].invert_yaxis()
-    axes[0, -1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    _legend(axes[0, -1], loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 
@@ -162,8 +176,9 @@ def draw_prediction(study: Study) -> Figure:
             error, seconds = (
                 evidence.sample(m, dataset=label, method=method) for m in ("error", "eval_seconds")
             )
-            panel.plot(np.median(seconds.values), error.mean, marker, color=color, label=method)
+            if len(seconds.values):
+                panel.plot(np.median(seconds.values), error.mean, marker, color=color, label=method)
         panel.set(title=label, xscale="log", xlabel="seconds")
     axes[0, 0].set_ylabel("test error (%)")
-    axes[0, -1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    _legend(axes[0, -1], loc="center left", bbox_to_anchor=(1, 0.5))
     return figure

@@ -7,7 +7,7 @@ import numpy as np
 from kernsemble.comparisons import bootstrap_probability
 from kernsemble.experiments.shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS, printed_label
 from kernsemble.ledger import Finding
-from kernsemble.papers.shen2014.cells import reading
+from kernsemble.papers.shen2014.cells import reading, require
 from kernsemble.study import Study
 
 TABLE1 = ("AdaBoost", "LPBoost", "SVM", "CGENS")
@@ -30,7 +30,7 @@ def cgens_converges_in_fewer_iterations(study: Study) -> Finding:
 
     And the same for the test error's way to within one point of AdaBoost's last value.
     """
-    evidence = study.evidence("figure1")
+    evidence = require(study, "figure1")
     checkpoints = np.array(study.protocol("figure1")["checkpoints"])
     curves = {
         (metric, method): evidence.curves(metric, dataset="toy", method=method)
@@ -133,7 +133,7 @@ def cgens_trains_faster_than_lpboost(study: Study) -> Finding:
 
 def _ratio(study: Study, exhibit: str) -> float:
     """Return the last seconds of LPBoost by interior points over those of CGENS at the same place."""
-    evidence = study.evidence(exhibit)
+    evidence = require(study, exhibit)
     fast, slow = (
         evidence.curves("seconds_curve", dataset="MNIST", method=method)[0]
         for method in ("CGENS", "LPBoost, interior point")
@@ -181,7 +181,7 @@ def spam_error_and_selected_features(study: Study) -> Finding:
     """CGENS errs less on average; both methods choose features 16, 25 and 52 in at least half of the runs;
     CGENS chooses 7, 19 and 53 more often than AdaBoost, AdaBoost 27, 42 and 46 more often than CGENS.
     """
-    evidence = study.evidence("table4")
+    evidence = require(study, "table4")
     errors = evidence.array("error", methods=("Ours", "AdaBoost"))[:, 0]
     counts = {m: evidence.curves("features", dataset="spam", method=m) for m in ("Ours", "AdaBoost")}
     both = all((c[:, [15, 24, 51]] > 0).mean(axis=0).min() >= 0.5 for c in counts.values())

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernsemble.comparisons import bootstrap_probability
 from kernsemble.ledger import Finding
-from kernsemble.papers.shen2014.cells import reading
+from kernsemble.papers.shen2014.cells import reading, require
 from kernsemble.study import Study
 
 
@@ -29,7 +29,7 @@ def claims_of_section_four_hold(study: Study) -> Finding:
     (Its proof shows less: the gap is half the sum of squared scores, and the chosen one is its largest term.
     The note says whether that holds, to 1e-6 of the objective.) Claim 4.2: the two searches agree exactly.
     """
-    evidence = study.evidence("theorems")
+    evidence = require(study, "theorems")
     identity = evidence.array("identity").max()
     negation = evidence.array("negation").max()
     ranks = np.concatenate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernsemble.experiments.guo2017.draws import Scaling, draw
+from kernsemble.experiments.guo2017.drm_table import drm_errors
 from kernsemble.experiments.guo2017.machines import (
     POWERS,
     Kernel,
@@ -23,7 +24,6 @@ from kernsemble.experiments.guo2017.machines import (
 )
 from kernsemble.experiments.guo2017.plan import BASES, paper
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
-from kernsemble.experiments.guo2017.tables import drm_errors
 from kernsemble.experiments.trial import Trial
 
 # Name -> (scaling, solver, further options of the solver).

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.experiments.guo2017.draws import Draw, Scaling, draw
+from kernsemble.experiments.guo2017.draws import Scaling, draw
 from kernsemble.experiments.guo2017.machines import (
     POWERS,
-    Kernel,
     Reweighting,
     Solver,
     Voting,
     bag_linear,
     boost_linear,
-    drm_kernel,
     ensemble_scores,
     psvm_fit,
-    select_nu,
     solve_exrm,
     vote,
 )
@@ -24,7 +21,6 @@ from kernsemble.experiments.guo2017.plan import BASES, paper
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
 from kernsemble.experiments.guo2017.trees import TreeSize, tree_errors
 from kernsemble.experiments.trial import Trial
-from kernsemble.masters.drm import solve_drm
 
 
 @paper.trials("table1", methods=("L1-ExRM", "L2-ExRM"), datasets=TABLE_SETS)
@@ -78,32 +74,3 @@ def bagged_machines(
     data = draw(trial, n_train, scaling)
     machines = bag_linear(psvm_fit(lam, 2), data.X, data.y, BASES[-1], trial.rng())
     return {f"error_{C}": data.error(vote(machines[:C], np.ones(C), data.X_test, voting)) for C in BASES}
-
-
-@paper.trials("table1", methods=("DRM",), datasets=TABLE_SETS)
-def diversity_machine(
-    trial: Trial,
-    *,
-    n_train: int,
-    scaling: Scaling,
-    drm_features: Kernel,
-    nus: list[float],
-    n_folds: int,
-    drm_mu: float,
-) -> dict[str, float]:
-    """DRM; nu by cross-validation on the training part."""
-    data = draw(trial, n_train, scaling)
-    K, K_test = drm_kernel(drm_features, data.X, data.X), drm_kernel(drm_features, data.X_test, data.X)
-    nu = select_nu(K, data.y, nus, n_folds, trial.shared_rng("folds"))
-    return {"nu": nu, **drm_errors(data, K, K_test, BASES, nu, drm_mu, trial)}
-
-
-def drm_errors(
-    data: Draw, K: np.ndarray, K_test: np.ndarray, sizes: tuple[int, ...], nu: float, mu: float, trial: Trial
-) -> dict[str, float]:
-    """Return the test error of the mean machine for each number of bases."""
-    errors = {}
-    for T in sizes:
-        solution = solve_drm(K, data.y, T, nu=nu, mu=mu, rng=trial.rng("start"))
-        errors[f"error_{T}"] = data.error(K_test @ solution.w.mean(axis=1))
-    return errors

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
-from kernsemble.evidence import Sample
+from kernsemble.evidence import Evidence, Sample
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
 from kernsemble.ledger import Derived, Reading, not_comparable
 from kernsemble.study import Study
@@ -29,7 +30,19 @@ def split_name(name: str) -> tuple[str, int]:
 def test_error(study: Study, exhibit: str, row: str, column: str) -> Sample:
     """Test error of one ensemble on one set."""
     family, T = split_name(row)
-    return study.evidence("table1").sample(f"error_{T}", dataset=column, method=family)
+    return evidence_of(study, family).sample(f"error_{T}", dataset=column, method=family)
+
+
+def evidence_of(study: Study, family: str) -> Evidence:
+    """Return the evidence that holds a family's test errors; DRM has its own, with fewer runs."""
+    return study.evidence("table1_drm" if family == "DRM" else "table1")
+
+
+def errors_of(study: Study, names: Sequence[tuple[str, int]]) -> np.ndarray:
+    """Return test errors (runs x sets x names), for the runs that all of them have."""
+    arrays = [evidence_of(study, family).array(f"error_{T}", TABLE_SETS, (family,)) for family, T in names]
+    runs = min(len(array) for array in arrays)
+    return np.concatenate([array[:runs] for array in arrays], axis=2)
 
 
 @reading.cells("table1", columns=("A.R.",), spread=None, runs=None)
@@ -37,9 +50,7 @@ def average_rank(study: Study, exhibit: str, row: str, column: str) -> Derived:
     """Average rank over the eight sets, with the error that ten trials of theirs and all of ours leave."""
     errors = table_errors(study)
     place = ROWS.index(split_name(row))
-    family, T = split_name(row)
-    evidence = study.evidence("table1")
-    samples = [evidence.sample(f"error_{T}", dataset=label, method=family) for label in TABLE_SETS]
+    samples = [test_error(study, exhibit, row, label) for label in TABLE_SETS]
     ten, all_of_them = (rank_deviation(errors, size)[place] for size in (PRINTED_RUNS, len(errors)))
     value = float(average_ranks(errors.mean(axis=0))[place])
     return Derived(value, float(np.hypot(ten, all_of_them)), samples)
@@ -47,8 +58,7 @@ def average_rank(study: Study, exhibit: str, row: str, column: str) -> Derived:
 
 def table_errors(study: Study) -> np.ndarray:
     """Return table 1's test errors (runs x sets x its ten rows)."""
-    evidence = study.evidence("table1")
-    return np.concatenate([evidence.array(f"error_{T}", TABLE_SETS, (family,)) for family, T in ROWS], axis=2)
+    return errors_of(study, ROWS)
 
 
 def average_ranks(means: np.ndarray) -> np.ndarray:
@@ -78,5 +88,5 @@ def training_seconds(study: Study, exhibit: str, row: str, column: str):
 @reading.cells("table3", spread=None, runs=PRINTED_RUNS)
 def mean_error(study: Study, exhibit: str, row: str, column: str) -> Sample:
     """Test error averaged over the eight sets of table 1, run by run."""
-    values = study.evidence("table1").array(f"error_{column}", TABLE_SETS, (row,)).mean(axis=(1, 2))
+    values = errors_of(study, [(row, int(column))]).mean(axis=(1, 2))
     return Sample(values, len(values))

@@ -9,7 +9,7 @@ from kernsemble.comparisons import bootstrap_probability
 from kernsemble.evidence import IncompleteEvidenceError
 from kernsemble.experiments.guo2017.sets import LARGE_SET, TABLE_SETS
 from kernsemble.ledger import Finding
-from kernsemble.papers.guo2017.cells import ROWS, average_ranks, reading, table_errors
+from kernsemble.papers.guo2017.cells import ROWS, average_ranks, errors_of, reading, table_errors
 from kernsemble.study import Study
 
 ORDER = ("PSVM", "ExRM5", "ExRM10", "ExRM30")
@@ -203,9 +203,9 @@ def exrm_is_best_at_every_size(study: Study) -> Finding:
 
 def mean_errors(study: Study) -> np.ndarray:
     """Return table 3's errors, averaged over the sets (runs x families x numbers of bases)."""
-    evidence = study.evidence("table1")
-    parts = [evidence.array(f"error_{C}", TABLE_SETS, FAMILIES3).mean(axis=1) for C in (1, 5, 10, 30)]
-    return np.stack(parts, axis=2)
+    names = [(family, C) for C in (1, 5, 10, 30) for family in FAMILIES3]
+    means = errors_of(study, names).mean(axis=1)
+    return np.moveaxis(means.reshape(len(means), 4, len(FAMILIES3)), 1, 2)
 
 
 def _best_everywhere(means: np.ndarray) -> bool:

@@ -16,15 +16,33 @@ from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.pools import make_family
 from kernsemble.experiments.shen2014.sets import BINARY_SETS
 from kernsemble.experiments.trial import Trial
+from kernsemble.hypotheses.base import Oracle
 from kernsemble.kernels import gaussian_kernel
 from kernsemble.masters.hinge import Hinge
 from kernsemble.masters.lp import HingeLP
 
 
-@paper.trials(
-    "table2", methods=("fourier:RFF", "fourier:SVM", "fourier:CGENS"), datasets=BINARY_SETS, together=True
-)
-def fourier_methods(
+@paper.trials("table2", methods=("fourier:RFF", "fourier:SVM"), datasets=BINARY_SETS, together=True)
+def fourier_machines(
+    trial: Trial, *, n_folds: int, pool_size: int, log2_C_gauss: list[int], log2_gamma: list[int]
+) -> dict[str, dict[str, float]]:
+    """The Gaussian machine, and the linear one on random cosines of the width that it has chosen."""
+    data = draw(trial)
+    folds = folds_of(trial, data.y, n_folds)
+    Cs = powers_of_two(log2_C_gauss)
+    gamma = choose_width(data, folds, Cs, powers_of_two(log2_gamma))
+    K, K_test = gaussian_kernel(data.X, gamma=gamma), gaussian_kernel(data.X_test, data.X, gamma=gamma)
+    found = {"fourier:SVM": _machine(data, K, K_test, folds, Cs)}
+    features = make_family("fourier once", data.X, trial.shared_seed("pool"), size=pool_size, gamma=gamma)
+    drawn = features.collect([(j, 1) for j in range(pool_size)])
+    # The mean of products of 2000 cosines, times 2, is Rahimi and Recht's approximation of the kernel.
+    Z, Z_test = (np.sqrt(2.0 / pool_size) * drawn.outputs(X) for X in (data.X, data.X_test))
+    found["fourier:RFF"] = _machine(data, Z @ Z.T, Z_test @ Z.T, folds, Cs)
+    return {name: {**result, "gamma": gamma} for name, result in found.items()}
+
+
+@paper.trials("table2", methods=("fourier:CGENS",), datasets=BINARY_SETS)
+def fourier_cgens(
     trial: Trial,
     *,
     n_folds: int,
@@ -35,28 +53,19 @@ def fourier_methods(
     log2_C_gauss: list[int],
     log2_gamma: list[int],
     tol: float,
-) -> dict[str, dict[str, float]]:
-    """The Gaussian machine chooses the width; random features and CGENS draw their cosines with it."""
+) -> dict[str, float]:
+    """CGENS on cosines of the width that the Gaussian machine has chosen."""
     data = draw(trial)
     folds = folds_of(trial, data.y, n_folds)
-    Cs = powers_of_two(log2_C_gauss)
-    gamma = choose_width(data, folds, Cs, powers_of_two(log2_gamma))
-    K, K_test = gaussian_kernel(data.X, gamma=gamma), gaussian_kernel(data.X_test, data.X, gamma=gamma)
-    found = {"fourier:SVM": _machine(data, K, K_test, folds, Cs)}
-
-    seed = trial.shared_seed("pool")
-    features = make_family("fourier once", data.X, seed, size=pool_size, gamma=gamma)
-    drawn = features.collect([(j, 1) for j in range(pool_size)])
-    # The mean of products of 2000 cosines, times 2, is Rahimi and Recht's approximation of the kernel.
-    Z, Z_test = (np.sqrt(2.0 / pool_size) * drawn.outputs(X) for X in (data.X, data.X_test))
-    found["fourier:RFF"] = _machine(data, Z @ Z.T, Z_test @ Z.T, folds, Cs)
+    gamma = choose_width(data, folds, powers_of_two(log2_C_gauss), powers_of_two(log2_gamma))
 
     def fit(part: Draw, C: float) -> Stages:
-        oracle = make_family(f"fourier {pool}", part.X, seed, size=pool_size, gamma=gamma)
+        oracle = make_family(
+            f"fourier {pool}", part.X, trial.shared_seed("pool"), size=pool_size, gamma=gamma
+        )
         return generate(oracle, Hinge(part.y, C, intercept="free", tol=tol), rounds, tol)
 
-    found["fourier:CGENS"] = _ensemble(trial, data, fit, powers_of_two(log2_C), n_folds, rounds)
-    return {name: {**result, "gamma": gamma} for name, result in found.items()}
+    return {**_ensemble(trial, data, fit, powers_of_two(log2_C), n_folds, rounds), "gamma": gamma}
 
 
 def _machine(data: Draw, K: np.ndarray, K_test: np.ndarray, folds, Cs: list[float]) -> dict[str, float]:
@@ -79,12 +88,42 @@ def _ensemble(trial: Trial, data: Draw, fit, Cs: list[float], n_folds: int, roun
     }
 
 
-@paper.trials(
-    "table2",
-    methods=("perceptron:AdaBoost", "perceptron:LPBoost", "perceptron:CGENS"),
-    datasets=BINARY_SETS,
-)
-def perceptron_ensembles(
+@paper.trials("table2", methods=("perceptron:AdaBoost",), datasets=BINARY_SETS)
+def boosted_perceptrons(
+    trial: Trial, *, n_folds: int, rounds: list[int], pool: str, pool_size: int, thresholds: str
+) -> dict[str, float]:
+    """AdaBoost on a pool of perceptrons."""
+
+    def fit(part: Draw, _: float) -> Stages:
+        return boost(_perceptrons(trial, part, thresholds, pool, pool_size), part.y, rounds)
+
+    return _ensemble(trial, draw(trial), fit, [1.0], n_folds, rounds)
+
+
+@paper.trials("table2", methods=("perceptron:LPBoost",), datasets=BINARY_SETS)
+def lp_perceptrons(
+    trial: Trial,
+    *,
+    n_folds: int,
+    rounds: list[int],
+    pool: str,
+    pool_size: int,
+    thresholds: str,
+    log2_C_lp: list[int],
+    tol: float,
+) -> dict[str, float]:
+    """LPBoost on the same pool."""
+
+    def fit(part: Draw, C: float) -> Stages:
+        return generate(
+            _perceptrons(trial, part, thresholds, pool, pool_size), HingeLP(part.y, C), rounds, tol
+        )
+
+    return _ensemble(trial, draw(trial), fit, powers_of_two(log2_C_lp), n_folds, rounds)
+
+
+@paper.trials("table2", methods=("perceptron:CGENS",), datasets=BINARY_SETS)
+def cgens_perceptrons(
     trial: Trial,
     *,
     n_folds: int,
@@ -93,23 +132,20 @@ def perceptron_ensembles(
     pool_size: int,
     thresholds: str,
     log2_C: list[int],
-    log2_C_lp: list[int],
     tol: float,
 ) -> dict[str, float]:
-    """AdaBoost, LPBoost and CGENS on the same pools of perceptrons."""
-    data = draw(trial)
-    seed = trial.shared_seed("pool")
+    """CGENS on the same pool."""
 
     def fit(part: Draw, C: float) -> Stages:
-        oracle = make_family(f"perceptrons {thresholds} {pool}", part.X, seed, size=pool_size)
-        if trial.method == "perceptron:AdaBoost":
-            return boost(oracle, part.y, rounds)
-        if trial.method == "perceptron:LPBoost":
-            return generate(oracle, HingeLP(part.y, C), rounds, tol)
+        oracle = _perceptrons(trial, part, thresholds, pool, pool_size)
         return generate(oracle, Hinge(part.y, C, intercept="free", tol=tol), rounds, tol)
 
-    grids = {"perceptron:AdaBoost": [0], "perceptron:LPBoost": log2_C_lp, "perceptron:CGENS": log2_C}
-    return _ensemble(trial, data, fit, powers_of_two(grids[trial.method]), n_folds, rounds)
+    return _ensemble(trial, draw(trial), fit, powers_of_two(log2_C), n_folds, rounds)
+
+
+def _perceptrons(trial: Trial, part: Draw, thresholds: str, pool: str, size: int) -> Oracle:
+    """Return the pool that all methods of a trial share."""
+    return make_family(f"perceptrons {thresholds} {pool}", part.X, trial.shared_seed("pool"), size=size)
 
 
 @paper.trials("table2", methods=("perceptron:SVM",), datasets=BINARY_SETS)

@@ -63,7 +63,7 @@ def test_adaboost_equals_its_textbook_form(rng, family):
 
 
 def test_scikit_learn_boosts_the_same_ensemble(rng):
-    """Its own stumps minimize the Gini index; given ours, its loop takes our steps, with weights twice ours."""
+    """Its own stumps minimize the Gini index; given ours, its loop takes our steps (weights: twice ours)."""
     X, y = two_classes(rng)
     theirs = AdaBoostClassifier(AdaBoost(1), n_estimators=30).fit(X, y)
     ours = AdaBoost(30).fit(X, y)

@@ -7,7 +7,7 @@ from kkt import assert_kkt
 from scipy.optimize import minimize_scalar
 from sklearn.svm import SVC, LinearSVC
 
-from kernsemble.masters import psvm, psvm_hinge
+from kernsemble.masters import psvm_newton
 from kernsemble.masters.psvm import solve_psvm
 
 SHAPES = {"long": (60, 4), "wide": (15, 40), "duplicated columns": (30, 6), "one column": (25, 1)}
@@ -107,25 +107,6 @@ def test_newton_ends_after_few_steps(rng):
     assert solution.relative_gap <= 1e-14
 
 
-def test_line_search_finds_the_minimum_of_a_piecewise_quadratic(rng):
-    for _ in range(20):
-        margin, moved = rng.normal(size=30), rng.normal(size=30)
-        cost = rng.uniform(0.1, 2.0, size=30)
-        v, direction = rng.normal(size=3), rng.normal(size=3)
-
-        def value(t, margin=margin, moved=moved, cost=cost, v=v, direction=direction):
-            slack = np.maximum(0.0, 1.0 - margin - t * moved)
-            return 0.5 * np.sum((v + t * direction) ** 2) + cost @ slack**2
-
-        if value(1e-7) > value(0.0):
-            continue
-        t = psvm._exact_step(v, direction, margin, moved, cost)
-        assert (
-            value(t)
-            <= minimize_scalar(value, bounds=(0, 100), options={"xatol": 1e-10}, method="bounded").fun + 1e-9
-        )
-
-
 def test_steps_that_run_out_are_admitted(rng):
     X, y = problem(rng)
     solution = solve_psvm(X, y, 10.0, 1, max_iter=3)
@@ -154,7 +135,7 @@ def test_bad_input_is_named(change, message, rng):
 
 
 @pytest.mark.parametrize("kind", ["duplicated rows", "integers", "bits", "badly scaled"])
-@pytest.mark.parametrize("lam", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("lam", [0.01, 1.0, 100.0, 1e4])
 def test_hinge_stays_exact_with_ties_and_scales(rng, kind, lam):
     X = rng.normal(size=(60, 6))
     if kind == "duplicated rows":
@@ -167,7 +148,7 @@ def test_hinge_stays_exact_with_ties_and_scales(rng, kind, lam):
         X *= 10.0 ** rng.integers(-2, 3, size=6)
     y = np.where(X[:, 0] + rng.normal(size=60) > 0.5, 1.0, -1.0)
     y[:2] = 1.0, -1.0
-    assert solve_psvm(X, y, lam, 1).relative_gap <= 1e-8
+    assert solve_psvm(X, y, lam, 1).relative_gap <= (1e-8 if lam < 1e3 else 1e-6)
 
 
 def test_separable_classes_of_the_hinge_and_a_class_of_one(rng):
@@ -195,15 +176,15 @@ def test_newton_system_equals_numpy(rng):
     v, delta = rng.normal(size=4), 0.7
     slack = 1.0 - A @ v
     H, descent = np.empty((4, 4)), np.empty(4)
-    psvm_hinge._newton_system(A, v, A @ v, cost, delta, H, descent)
+    psvm_newton._newton_system(A, v, A @ v, cost, delta, H, descent)
     zone = (slack > 0) & (slack < delta)
     expected = np.diag([1.0, 1.0, 1.0, 0.0]) + (A[zone].T * cost[zone] / delta) @ A[zone]
     np.testing.assert_allclose(np.tril(H), np.tril(expected), rtol=1e-9)
     u = cost * np.clip(slack / delta, 0, 1)
     np.testing.assert_allclose(descent, u @ A - np.append(v[:-1], 0.0), atol=1e-12)
     right = descent.copy()
-    psvm_hinge._factor(H)
-    psvm_hinge._substitute(H, right)
+    psvm_newton._factor(H)
+    psvm_newton._substitute(H, right)
     np.testing.assert_allclose(expected @ right, descent, rtol=1e-7)
 
 
@@ -211,7 +192,7 @@ def test_newton_system_equals_numpy(rng):
 def test_smoothed_minimum_is_one(rng, delta):
     A, cost = signed_rows(rng)
     v, margin, factor = np.zeros(4), np.zeros(40), np.empty((4, 4))
-    steps = psvm_hinge._minimize_smoothed(A, v, margin, cost, delta, factor, 100)
+    steps = psvm_newton._minimize_smoothed(A, v, margin, cost, delta, factor, 100, True)
     assert steps < 50
     np.testing.assert_allclose(margin, A @ v, atol=1e-12)
     u = cost * np.clip((1.0 - A @ v) / delta, 0, 1)
@@ -232,7 +213,7 @@ def test_smoothed_line_search_finds_the_minimum(rng):
 
         if value(1e-6) > value(0.0):
             direction, slope = -direction, -slope
-        t = psvm_hinge._line_search(slope, direction[:-1] @ direction[:-1], A @ v, A @ direction, cost, 0.3)
+        t = psvm_newton._line_search(slope, direction[:-1] @ direction[:-1], A @ v, A @ direction, cost, 0.3)
         best = minimize_scalar(lambda t, d=direction, v=v: smoothed_objective(A, v + t * d, cost, 0.3))
         assert smoothed_objective(A, v + t * direction, cost, 0.3) <= best.fun + 1e-6
 
@@ -244,13 +225,13 @@ def test_best_intercept_beats_a_grid(rng):
     def value(b):
         return cost @ np.maximum(0.0, y * (breaks - b))
 
-    best = psvm_hinge._best_intercept(y, cost, breaks)
+    best = psvm_newton._best_intercept(y, cost, breaks)
     assert value(best) <= min(value(b) for b in np.linspace(-4, 4, 2001)) + 1e-12
 
 
 def test_settling_keeps_the_box_and_balances(rng):
     y, cost = np.where(np.arange(10) % 2, 1.0, -1.0), np.full(10, 2.0)
     u = rng.uniform(0, 2, size=10)
-    settled = psvm_hinge._settle(y, cost, u, np.arange(10))
+    settled = psvm_newton._settle(y, cost, u, np.arange(10))
     assert y @ settled == pytest.approx(0.0, abs=1e-12)
     assert np.all((settled >= 0) & (settled <= 2))

@@ -7,10 +7,10 @@ Primal and dual for p = 1 and p = 2, with lambda_i the weight of sample i::
                s.t.  sum_i y_i u_i = 0,  u_i >= 0,  [u_i <= lambda_i if p = 1]
 
 p = 2 is solved by Newton's method with an exact line search, which ends after finitely many steps (Keerthi
-and DeCoste 2005); p = 1 by the same on a smoothed loss and an exact dual solver over the samples near the
-margin (`masters.psvm_hinge`). Both stop at a duality gap of ``tol`` relative to the objective: u is made
-feasible exactly, so the gap is a certificate. With more features than samples the problem is first rotated
-into the row space of X, which changes nothing.
+and DeCoste 2005); p = 1 by the same on a smoothed loss of shrinking width, until the active set is known,
+and then exactly. Both live in `masters.psvm_newton`. u is made feasible exactly, so the duality gap, which
+is to be at most ``tol`` relative to the objective, is a certificate. With more features than samples the
+problem is first rotated into the row space of X, which changes nothing.
 
 Paper symbol = code name: lambda = lam, p = p, w = w, b = b, x_i = X[i].
 """
@@ -18,10 +18,9 @@ Paper symbol = code name: lambda = lam, p = p, w = w, b = b, x_i = X[i].
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from kernsemble.masters.base import Solution
-from kernsemble.masters.psvm_hinge import solve_hinge
+from kernsemble.masters.psvm_newton import solve_hinge, solve_squared_hinge
 
 
 def solve_psvm(
@@ -71,12 +70,14 @@ def solve_psvm(
     (1.0, 0.5)
     """
     X, y, cost = check_margin_problem(X, y, lam, p, sample_weight)
-    if X.shape[1] > X.shape[0]:
-        basis = np.linalg.qr(X.T)[0]
-        inner = (_hinge if p == 1 else _newton)(X @ basis, y, cost, tol, max_iter)
-        v, u, n_iter = np.append(basis @ inner[0][:-1], inner[0][-1]), *inner[1:]
-    else:
-        v, u, n_iter = (_hinge if p == 1 else _newton)(X, y, cost, tol, max_iter)
+    basis = np.linalg.qr(X.T)[0] if X.shape[1] > X.shape[0] else None
+    inner = X if basis is None else X @ basis
+    center = inner.mean(axis=0)  # the free intercept absorbs a shift, the linear systems like it centered
+    A = np.column_stack([inner - center, np.ones(y.size)]) * y[:, np.newaxis]
+    v, u, n_iter = solve_hinge(A, cost, tol, max_iter) if p == 1 else solve_squared_hinge(A, cost, max_iter)
+    u = _balance(y, u)
+    w, b = v[:-1], v[-1] - center @ v[:-1]
+    v = np.append(w if basis is None else basis @ w, b)
     objective, gap = _gap(X, y, cost, p, v, u)
     converged = gap <= tol * max(1.0, abs(objective))
     return Solution(
@@ -99,7 +100,7 @@ def check_margin_problem(
     y = np.asarray(y, dtype=np.float64)
     if X.ndim != 2 or y.shape != (X.shape[0],):
         raise ValueError(f"X must have shape (n, d) and y shape (n,), got {X.shape} and {y.shape}.")
-    if not np.array_equal(np.unique(y), [-1.0, 1.0]):
+    if not (np.all(np.abs(y) == 1.0) and y.min(initial=1.0) < y.max(initial=-1.0)):
         raise ValueError("y must hold the labels -1 and +1, both present.")
     if p not in (1, 2):
         raise ValueError(f"p must be 1 or 2, got {p!r}.")
@@ -132,74 +133,3 @@ def _balance(y: np.ndarray, u: np.ndarray) -> np.ndarray:
     lighter = min(above, below)
     factors = np.where(positive, lighter / max(above, 1e-300), lighter / max(below, 1e-300))
     return u * factors
-
-
-def _newton(
-    X: np.ndarray, y: np.ndarray, cost: np.ndarray, tol: float, max_iter: int
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Newton's method on the squared hinge: weights and intercept, dual weights, steps."""
-    A = np.column_stack([X, np.ones(y.size)]) * y[:, np.newaxis]
-    v, margin = np.zeros(A.shape[1]), np.zeros(y.size)
-    penalty = np.ones(v.size)
-    penalty[-1] = 0.0
-    best, best_gap, n_iter = (v, np.zeros(y.size)), np.inf, 0
-    while n_iter < max_iter:
-        n_iter += 1
-        slack = np.maximum(0.0, 1.0 - margin)
-        active = np.flatnonzero(slack)
-        part = A[active]
-        weighted = part * (2.0 * cost[active])[:, np.newaxis]
-        gradient = penalty * v - weighted.T @ slack[active]
-        hessian = part.T @ weighted
-        hessian.flat[:: v.size + 1] += penalty + 1e-14 * hessian.trace()
-        direction = -cho_solve(cho_factor(hessian, check_finite=False), gradient, check_finite=False)
-        moved = A @ direction
-        t = _exact_step(penalty * v, direction * penalty, margin, moved, cost)
-        v = v + t * direction
-        margin = margin + t * moved
-        u = _balance(y, 2.0 * cost * np.maximum(0.0, 1.0 - margin))
-        objective, gap = _gap(X, y, cost, 2, v, u)
-        if gap < best_gap:
-            best, best_gap = (v, u), gap
-        elif gap <= 1e3 * tol * max(1.0, objective):
-            break  # rounding is all that is left
-        if gap <= 1e-3 * tol * max(1.0, objective):
-            break
-    return *best, n_iter
-
-
-def _exact_step(
-    v: np.ndarray, direction: np.ndarray, margin: np.ndarray, moved: np.ndarray, cost: np.ndarray
-) -> float:
-    """Minimizer t > 0 of the piecewise quadratic along a descent direction, by a safeguarded secant."""
-
-    def slope(t: float) -> float:
-        slack = np.maximum(0.0, 1.0 - margin - t * moved)
-        return (v + t * direction) @ direction - 2.0 * (cost * slack) @ moved
-
-    low, high = 0.0, 1.0
-    at_low, at_high = slope(low), slope(high)
-    if abs(at_high) <= 1e-10 * abs(at_low):
-        return 1.0
-    while at_high < 0.0 and high < 1e6:
-        low, at_low, high = high, at_high, 2.0 * high
-        at_high = slope(high)
-    for _ in range(60):
-        t = low - at_low * (high - low) / (at_high - at_low) if at_high > at_low else 0.5 * (low + high)
-        t = min(max(t, low + 1e-3 * (high - low)), high - 1e-3 * (high - low))
-        at = slope(t)
-        if abs(at) <= 1e-12 * abs(at_low) or high - low <= 1e-15 * high:
-            break
-        low, at_low, high, at_high = (t, at, high, at_high) if at < 0.0 else (low, at_low, t, at)
-    return t
-
-
-def _hinge(
-    X: np.ndarray, y: np.ndarray, cost: np.ndarray, tol: float, max_iter: int
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Shrinking smoothing on the hinge: weights and intercept, dual weights, steps."""
-    center = X.mean(axis=0)  # the free intercept absorbs a shift, the linear systems like it centered
-    A = np.column_stack([X - center, np.ones(y.size)]) * y[:, np.newaxis]
-    v, u, n_iter = solve_hinge(A, cost, tol, max_iter)
-    v[-1] -= center @ v[:-1]
-    return v, _balance(y, u), n_iter

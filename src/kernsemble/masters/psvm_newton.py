@@ -1,12 +1,14 @@
-r"""The hinge PSVM: Newton's method on a smoothed loss finds the margin, an active set makes it exact.
+r"""Newton's method for hinge losses of a linear machine, smoothed, squared, and as they are.
 
     min_{w,b}  1/2 ||w||^2 + sum_i lambda_i h_delta(y_i (<x_i, w> + b)),
 
     h_delta(m) = 0 where m >= 1,  (1 - m)^2 / (2 delta) in the zone 1 - delta < m < 1,  1 - m - delta/2 below.
 
 For each width delta the minimum of this piecewise quadratic is found by Newton's method with an exact line
-search in finitely many steps. The minimizers are piecewise linear in delta, so the next, narrower width
-starts where that line leads, and one or two steps suffice. Once the zone holds about as many samples as
+search in finitely many steps. With a width beyond all margins it is the SQUARED hinge.
+
+The HINGE is the limit of small widths. The minimizers are piecewise linear in delta, so the next, narrower
+width starts where that line leads, and few steps suffice. Once the zone holds about as many samples as
 there are features, they are the free support vectors, or nearly: the hinge's own optimality conditions with
 these on the margin, and all others at their bounds, are one linear system, exact as soon as the partition
 is right, which the duality gap certifies. Should tied samples never give one, the dual over the last zone
@@ -22,7 +24,7 @@ from scipy.linalg import lu_factor, lu_solve
 from kernsemble.masters.smo import minimize
 
 SHRINK = 0.1
-NARROWEST = 1e-7
+NARROWEST, WIDE = 1e-7, 1e9
 PRECISION = 1e-11  # of margins
 REFINEMENTS = 2
 
@@ -36,7 +38,7 @@ def solve_hinge(
     best = _Best(A, cost, tol)
     n_iter, delta = 0, 1.0
     while n_iter < max_iter:
-        n_iter += _minimize_smoothed(A, v, margin, cost, delta, factor, min(50, max_iter - n_iter))
+        n_iter += _minimize_smoothed(A, v, margin, cost, delta, factor, min(50, max_iter - n_iter), False)
         u = cost * np.clip((1.0 - margin) / delta, 0.0, 1.0)
         zone = np.flatnonzero((u > 0.0) & (u < cost))
         if zone.size <= size + 8 and best.offer(*_active_set(A, cost, u, zone)):
@@ -55,12 +57,22 @@ def solve_hinge(
     return best.v, best.u, n_iter
 
 
+def solve_squared_hinge(A: np.ndarray, cost: np.ndarray, max_iter: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Weights and intercept v, dual weights u, Newton steps; ``A`` are the rows y_i (x_i, 1)."""
+    n, size = A.shape
+    v, margin = np.zeros(size), np.zeros(n)
+    factor = np.empty((size, size))
+    n_iter = _minimize_smoothed(A, v, margin, 2.0 * WIDE * cost, WIDE, factor, max_iter, True)
+    return v, 2.0 * cost * np.maximum(0.0, 1.0 - A @ v), n_iter
+
+
 class _Best:
     """The feasible dual weights and the primal point of the least gap so far; zeros to begin with."""
 
     def __init__(self, A: np.ndarray, cost: np.ndarray, tol: float):
         self.A, self.cost, self.tol = A, cost, tol
-        self.u, self.v, self.gap = np.zeros(cost.size), np.zeros(A.shape[1]), cost.sum()
+        self.u, self.v = np.zeros(cost.size), np.zeros(A.shape[1])
+        self.gap = self.objective = cost.sum()
 
     def offer(self, u: np.ndarray, v: np.ndarray | None = None) -> bool:
         """Keep u and v, or the best v that u implies, if their gap is least; return whether it is small."""
@@ -76,8 +88,8 @@ class _Best:
         objective = 0.5 * v[:-1] @ v[:-1] + self.cost @ np.maximum(0.0, 1.0 - self.A @ v)
         gap = objective - u.sum() + 0.5 * combined @ combined
         if gap < self.gap:
-            self.u, self.v, self.gap = u, v.copy(), gap
-        return self.gap <= self.tol * max(1.0, objective)
+            self.u, self.v, self.gap, self.objective = u, v.copy(), gap, objective
+        return self.gap <= self.tol * max(1.0, self.objective)
 
 
 def _active_set(
@@ -142,8 +154,11 @@ def _best_intercept(y: np.ndarray, cost: np.ndarray, breaks: np.ndarray) -> floa
 
 
 @njit(cache=True, nogil=True)
-def _minimize_smoothed(A, v, margin, cost, delta, factor, max_steps):
-    """Newton's method in place on v and margin = A v; leaves the last Cholesky factor; returns the steps."""
+def _minimize_smoothed(A, v, margin, cost, delta, factor, max_steps, polish):
+    """Newton's method in place on v and margin = A v; leaves the last Cholesky factor; returns the steps.
+
+    A full step is taken for the last one, unless it is to be polished: then no decrease must be left.
+    """
     size = v.size
     direction, moved = np.empty(size), np.empty(margin.size)
     for step in range(max_steps):
@@ -156,14 +171,14 @@ def _minimize_smoothed(A, v, margin, cost, delta, factor, max_steps):
             curvature += direction[a] * direction[a]
         for i in range(margin.size):
             moved[i] = _dot(A[i], direction)
-        if -_slope(0.0, slope, curvature, margin, moved, cost, delta) <= 1e-15 * value:
+        if -_slope(0.0, slope, curvature, margin, moved, cost, delta) <= 1e-14 * value:
             return step + 1
         t = _line_search(slope, curvature, margin, moved, cost, delta)
         for a in range(size):
             v[a] += t * direction[a]
         for i in range(margin.size):
             margin[i] += t * moved[i]
-        if t == 1.0:
+        if t == 1.0 and not polish:
             return step + 1
     return max_steps
 
@@ -183,14 +198,16 @@ def _newton_system(A, v, margin, cost, delta, H, descent):
         if slack <= 0.0:
             continue
         row, weight = A[i], cost[i]
-        value += weight * slack
         if slack < delta:
             weight /= delta
+            value += 0.5 * weight * slack * slack
             for a in range(size):
                 scaled = weight * row[a]
                 for b in range(a + 1):
                     H[a, b] += scaled * row[b]
             weight *= slack
+        else:
+            value += weight * slack
         for a in range(size):
             descent[a] += weight * row[a]
     for a in range(size):

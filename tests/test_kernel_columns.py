@@ -184,6 +184,14 @@ def test_ties_go_to_the_smallest_key():
     assert oracle.best(np.ones(3))[0].key == (0, 0)
 
 
+def test_scores_equal_up_to_rounding_are_ties(rng):
+    X = np.repeat(rng.normal(size=(40, 5)), 3, axis=0)  # columns 3k, 3k + 1 and 3k + 2 are equal
+    for kernel in ("linear", "quadratic", "rbf"):
+        oracle = KernelColumns(X, [kernel], cache_bytes=0)
+        for _ in range(20):
+            assert oracle.best(rng.normal(size=120))[0].key[1] % 3 == 0
+
+
 def test_an_empty_error_set_and_a_large_tau(rng):
     X = rng.normal(size=(10, 2))
     oracle = KernelColumns(X, ["linear"], bound=1.0, tau=1e9)

@@ -30,6 +30,7 @@ import numpy as np
 from kernsemble.hypotheses.base import Candidate
 from kernsemble.hypotheses.kernel_library import Kernel, as_kernel
 
+_EQUAL = 1e-10  # relative difference of scores that does not count
 _AT_BOUND = 1e-6  # relative distance from the bound at which |V_i| counts as being there
 
 Key = tuple[int, int]  # kernel, training sample at the center
@@ -243,9 +244,11 @@ class KernelColumns:
             if not len(columns):
                 continue
             ranks = self._rank(self._stores[p].scores(V, columns))
-            top = int(np.argmax(ranks))
-            if ranks[top] > best:
-                best, key = float(ranks[top]), (p, int(columns[top]))
+            largest = float(ranks.max())
+            if largest > best:
+                # Scores equal up to rounding are ties: the first wins, in whatever order they were summed.
+                top = np.flatnonzero(ranks >= largest - _EQUAL * abs(largest))[0]
+                best, key = largest * (1.0 + _EQUAL), (p, int(columns[top]))
         return key
 
     def _rank(self, scores: np.ndarray) -> np.ndarray:

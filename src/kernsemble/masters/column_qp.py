@@ -102,7 +102,7 @@ class ColumnQP:
         if column.shape != self._V.shape:
             raise ValueError(f"column has shape {column.shape}, the problem has {len(self._V)} samples.")
         if not np.all(np.isfinite(column)):
-            raise ValueError("column holds nan or infinite values.")
+            raise ValueError("column holds nan or infinite values; scale the features or the kernel.")
         change = self._columns.add(column)
         g = len(self._cost)
         self._x = np.append(self._x, 0.0) if change is None else np.append(self._x[:g], change @ self._x[g:])

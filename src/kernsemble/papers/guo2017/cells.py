@@ -80,8 +80,8 @@ def rank_deviation(errors: np.ndarray, size: int, n_resamples: int = 300) -> np.
 def training_seconds(study: Study, exhibit: str, row: str, column: str):
     """Seconds of other hardware and another language; the claims compare ratios."""
     evidence, method = study.evidence("table2"), column.replace(" ", "")
-    samples = [evidence.sample("fit_seconds", dataset=d, method=method) for d in evidence.datasets]
-    ours = Derived(float(np.mean([sample.mean for sample in samples])), samples=samples)
+    values = evidence.array("fit_seconds", evidence.datasets, (method,)).mean(axis=(1, 2))
+    ours = Sample(values, len(values))
     return not_comparable("seconds of other hardware and of Matlab; the ratios are judged by claim G6", ours)
 
 

@@ -196,6 +196,6 @@ def draw_z_scores(study: Study) -> Figure:
     axes.plot([], [], "o", color=PALETTE[1], label="30 bases")
     axes.set(xlabel="z = (ours − printed) / standard error", xlim=(-8.6, 8.6))
     axes.set_yticks(range(len(FAMILIES)), FAMILIES)
-    axes.invert_yaxis()
+    axes.set_ylim(len(FAMILIES) - 0.5, -0.5)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     return figure

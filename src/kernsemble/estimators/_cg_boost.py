@@ -23,7 +23,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from kernsemble.column_generation import ColumnGeneration, column_generation
-from kernsemble.estimators._base import check_rounds, progress
+from kernsemble.estimators._base import check_positive, check_rounds, progress
 from kernsemble.hypotheses.base import generator
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.kernel_library import Kernel
@@ -56,7 +56,6 @@ class CGBoostBase(BaseEstimator):
             if value not in choices:
                 raise ValueError(f"{name}={value!r}: use one of {choices}.")
         for name, bounds in {
-            "C": {"min_val": 0, "include_boundaries": "neither"},
             "epsilon": {"min_val": 0},
             "tol": {"min_val": 0},
             "tau": {"min_val": 0},
@@ -64,6 +63,8 @@ class CGBoostBase(BaseEstimator):
         }.items():
             if hasattr(self, name):
                 check_scalar(getattr(self, name), name, Real, **bounds)
+        if hasattr(self, "C"):
+            check_positive(self.C, "C")
         if hasattr(self, "patience"):
             check_scalar(self.patience, "patience", Integral, min_val=1)
         check_rounds(self.n_rounds)

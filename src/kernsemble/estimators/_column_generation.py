@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any
 
-from sklearn.utils import check_scalar
-
 from kernsemble.column_generation import ColumnGeneration, column_generation
-from kernsemble.estimators._base import EnsembleClassifier, TrainingData, check_rounds, progress
+from kernsemble.estimators._base import (
+    EnsembleClassifier,
+    TrainingData,
+    check_positive,
+    check_rounds,
+    progress,
+)
 from kernsemble.hypotheses.base import Oracle, generator
 from kernsemble.hypotheses.factory import make_oracle
 from kernsemble.masters.base import Master
@@ -42,8 +45,8 @@ class ColumnGenerationClassifier(EnsembleClassifier):
         self
         """
         n_rounds = check_rounds(self.n_rounds)
-        check_scalar(self.C, "C", Real, min_val=0, include_boundaries="neither")
-        check_scalar(self.tol, "tol", Real, min_val=0, include_boundaries="neither")
+        check_positive(self.C, "C")
+        check_positive(self.tol, "tol")
         data = self._check_training(X, y, sample_weight)
         options = self._base_options()
         oracle = make_oracle(self.base, data.X, random_state=generator(self.random_state), **options)

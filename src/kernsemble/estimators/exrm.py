@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
-from kernsemble.estimators._base import TrainingData
+from kernsemble.estimators._base import TrainingData, check_positive
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
 from kernsemble.masters.exclusivity import ExclusivitySolution, relaxed_exclusivity, solve_exclusivity
 from kernsemble.masters.exclusivity_admm import solve_admm
@@ -137,7 +137,11 @@ class ExRM(SingleFitClassifier):
     def _check_parameters(self) -> dict[str, Any]:
         """Validate, and return the solver's keywords."""
         check_scalar(self.n_components, "n_components", (int, np.integer), min_val=1)
-        check_scalar(self.lam, "lam", (int, float, np.number), min_val=0, include_boundaries="neither")
+        check_positive(self.lam, "lam")
+        if self.tol is not None:
+            check_positive(self.tol, "tol")
+        if self.max_iter is not None:
+            check_scalar(self.max_iter, "max_iter", (int, np.integer), min_val=1)
         if self.p not in (1, 2):
             raise ValueError(f"p must be 1 or 2, got {self.p!r}.")
         if self.solver not in SOLVERS:

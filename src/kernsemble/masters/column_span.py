@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+_LARGEST = 1e140  # its square, summed over the samples, is still a number
 _DEPENDENT = 1e-10  # what is left of a column outside the span, relative to it, to count as inside
 
 
@@ -79,6 +80,8 @@ class ColumnSpan:
 
     def add(self, column: np.ndarray) -> np.ndarray | None:
         """Append a column to H; return the map of z that keeps the scores, None if z gains a zero instead."""
+        if (largest := np.abs(column).max()) > _LARGEST:
+            raise ValueError(f"A column has entries up to {largest:.3g}: scale the features, then fit again.")
         coordinates, left = self._project(column)
         size = np.linalg.norm(left)
         if size > _DEPENDENT * np.linalg.norm(column):

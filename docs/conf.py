@@ -51,7 +51,7 @@ mathjax2_config = {
 
 
 def copy_notebooks(app) -> None:
-    """Bring the rendered notebooks and their figures below the source folder, where Sphinx looks for pages."""
+    """Bring the rendered notebooks below the source folder, where Sphinx looks for pages."""
     pages = HERE / "_notebooks"
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir()

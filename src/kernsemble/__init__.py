@@ -1,4 +1,4 @@
-"""Kernels into ensembles and back: five papers, their solvers, and scikit-learn estimators with certificates."""
+"""Kernels into ensembles and back: five papers, their solvers, scikit-learn estimators with certificates."""
 
 from importlib import import_module
 

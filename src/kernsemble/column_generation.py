@@ -17,9 +17,9 @@ n_rounds, at the gap asked for, or when the hypotheses are exhausted.
 
 The gap of the whole problem: for an l2 norm u stays feasible and the gap is the master's plus half the sum
 of squared scores of all columns left out (equation (9)); for an l1 norm the master scales u into the
-feasible set (``full_gap``). The largest score alone bounds the l2 gap from below, so the sum is only taken
-when it may decide. An oracle whose search may end before it has seen all scores also has ``largest_score``,
-for l1 norms, and ``sum_exceeds``, which need not take the whole sum, for l2 norms.
+feasible set (``full_gap``), for which an oracle whose search may end before it has seen all scores offers
+``largest_score``. The largest score alone bounds the l2 gap from below, so the sum is only taken
+when it may decide.
 
 shen2014 symbols: alpha = u, J = number of columns, epsilon = ``epsilon``.
 """
@@ -210,9 +210,8 @@ def _price(oracle, master, per_output, repeat, epsilon, result) -> _Pricing:
         if abs(candidate.score) > master.threshold() + epsilon
         and (repeat or ((candidate.key, k) if per_output else candidate.key) not in chosen)
     ]
-    with np.errstate(over="ignore"):  # beyond 1e154 the gap is infinite, which is no error
-        half_squares = 0.5 * float(scores @ scores)
-    return _Pricing(missing, float(scores.max(initial=0.0)), half_squares, perf_counter() - start)
+    seconds = perf_counter() - start
+    return _Pricing(missing, float(scores.max(initial=0.0)), 0.5 * float(scores @ scores), seconds)
 
 
 def _add(oracle, master, missing, result) -> None:
@@ -245,10 +244,9 @@ def _full_gap(oracle, master, pricing, solution, limit) -> float:
         return (
             np.nan if gap > limit else float(master.full_gap(oracle.largest_score(master.pricing_weights())))
         )
-    V = master.pricing_weights()
-    left = limit - solution.gap
-    if pricing.half_squares > left or (hasattr(oracle, "sum_exceeds") and oracle.sum_exceeds(V, 2.0 * left)):
+    if solution.gap + pricing.half_squares > limit:
         return np.nan
+    V = master.pricing_weights()
     return solution.gap + 0.5 * sum(oracle.sum_of_squares(v) for v in V.reshape(len(V), -1).T)
 
 

@@ -89,14 +89,15 @@ class CGBoostBase(BaseEstimator):
         oracle = self._oracle(X, master, bound, rule)
         watch = None if validation is None else _Watch(oracle, validation, rule == "TR3", self.patience)
         start = master.solve()
-        found = column_generation(
-            oracle,
-            master,
-            progress(self.n_rounds, self.verbose, type(self).__name__),
-            tol=self.tol,
-            epsilon=self.tau,
-            callback=watch,
-        )
+        with np.errstate(over="ignore"):  # the scores of columns beyond 1e140, which the master refuses
+            found = column_generation(
+                oracle,
+                master,
+                progress(self.n_rounds, self.verbose, type(self).__name__),
+                tol=self.tol,
+                epsilon=self.tau,
+                callback=watch,
+            )
         self._record(found, oracle, start, watch)
         self._warn_unless_done(found, rule)
 

@@ -18,6 +18,7 @@ from kernsemble.masters.base import Master
 from kernsemble.masters.exponential import Exponential
 
 _SHARE = 0.5  # of tol that a restricted problem may use up
+_SLACK = 0.1  # of the gap over all hypotheses that the next round may leave open
 _BLOCK = 32  # rounds whose scores are computed together
 
 
@@ -142,6 +143,7 @@ class MultiBoost(ColumnGenerationClassifier):
             per_class=self.per_class,
             solver=self.solver,
             tol=_SHARE * self.tol,
+            slack=_SLACK,
             eps=self.eps,
             tau_max=self.tau_max,
             random_state=generator(self.random_state),
@@ -153,7 +155,7 @@ class MultiBoost(ColumnGenerationClassifier):
 
     @property
     def _repeat(self) -> bool:
-        return self.solver == "fcd"  # it leaves scores above 1 behind: the hypothesis is due for another step
+        return self.solver != "lbfgsb"  # the others go on from where they stopped short of the optimum
 
     def _keep(self, oracle: Oracle, result: ColumnGeneration) -> None:
         first: dict[tuple, int] = {}

@@ -216,15 +216,6 @@ class KernelColumns:
         """Sum of squared scores over N, positive ones if ``signed``: twice an l2 master's duality gap."""
         return float(sum(np.square(scores).sum() for scores in self._violations(v)))
 
-    def sum_exceeds(self, v: np.ndarray, limit: float) -> bool:
-        """Whether ``sum_of_squares(v)`` exceeds a limit: it is summed kernel by kernel, until it does."""
-        total = 0.0
-        for scores in self._violations(v):
-            total += float(np.square(scores).sum())
-            if total > limit:
-                return True
-        return False
-
     def largest_score(self, v: np.ndarray) -> float:
         """Largest violation over N; divided by it (if above 1), an l1 dual is feasible."""
         return float(max((scores.max(initial=0.0) for scores in self._violations(v)), default=0.0))

@@ -76,7 +76,8 @@ class Master(Protocol):
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of hypothesis outputs (n_samples,), int8 or float64.
 
-        ``output`` says for which column of V the oracle found it; masters whose columns serve all outputs ignore it.
+        ``output`` says for which column of V the oracle found it; masters whose columns serve all outputs
+        ignore it.
         """
 
     def solve(self) -> Solution:
@@ -91,5 +92,5 @@ class Master(Protocol):
     def threshold(self) -> float:
         """Score above which a column is missing from the master: 1 for an l1 norm, 0 for an l2 norm."""
 
-    # An l1 master also has ``full_gap(score) -> float``: the duality gap of the problem over ALL hypotheses, given the
-    # largest score among them. (For an l2 norm the oracle knows it: half its ``sum_of_squares``.)
+    # An l1 master also has ``full_gap(score) -> float``: the duality gap of the problem over ALL hypotheses,
+    # given the largest score among them. (For an l2 norm the oracle knows it: half its ``sum_of_squares``.)

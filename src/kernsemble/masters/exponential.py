@@ -35,6 +35,7 @@ from kernsemble.masters.exponential_newton import LaggedNewton
 from kernsemble.masters.exponential_state import ExponentialState
 
 SOLVERS = ("newton", "fcd", "lbfgsb")
+_LOOSEST = 0.05  # relative gap that slack may lead to
 
 
 class Exponential:
@@ -55,6 +56,9 @@ class Exponential:
     tol : float, default=1e-2
         Relative duality gap to stop at (newton). In practice the objective is then some 1e-5 above its
         minimum.
+    slack : float, default=0.0
+        Part of the last ``full_gap`` that the next ``solve`` may leave open, where that is more than ``tol``
+        (newton): far from the optimum over all hypotheses there is no use in exact weights.
     eps : float, default=0.1
         Violation of the optimality conditions to stop at (fcd).
     tau_max : int, default=10
@@ -89,6 +93,7 @@ class Exponential:
         per_class: bool = True,
         solver: str = "newton",
         tol: float = 1e-2,
+        slack: float = 0.0,
         eps: float = 0.1,
         tau_max: int = 10,
         max_iter: int = 500,
@@ -100,6 +105,7 @@ class Exponential:
         if len(labels) == 0 or (np.bincount(labels) == 0).any() or labels.max() < 1:
             raise ValueError("labels must be 0..K-1, K >= 2, each of them present.")
         self.per_class, self.n_classes = per_class, int(labels.max()) + 1
+        self.tol, self.slack = tol, slack
         self.state = ExponentialState(labels, self.n_classes, C, sample_weight)
         if solver == "newton":
             self._solver = LaggedNewton(self.state, tol, max_iter)
@@ -161,7 +167,10 @@ class Exponential:
     def full_gap(self, score: float) -> float:
         """Duality gap of the problem over all hypotheses, given the largest score of any of them."""
         scores = self.state.scores()
-        return self.state.gap(scores, max(score, float(scores.max(initial=0.0))))
+        gap = self.state.gap(scores, max(score, float(scores.max(initial=0.0))))
+        if isinstance(self._solver, LaggedNewton):
+            self._solver.tol = max(self.tol, min(self.slack * gap / self.state.objective, _LOOSEST))
+        return gap
 
     @property
     def n_distinct(self) -> int:

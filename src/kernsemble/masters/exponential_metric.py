@@ -38,6 +38,8 @@ class ReferenceMetric:
         self.variables = np.empty(0, dtype=np.intp)
         self._slot_of = np.empty(0, dtype=np.intp)
         self._factor = np.empty((0, 0), dtype=np.float32)
+        self._forget_units()
+        self.n_held = 0
 
     def missing(self, variables: np.ndarray, n_variables: int) -> np.ndarray:
         """Return those of the variables that have no slot, out of n_variables that exist by now."""
@@ -57,6 +59,7 @@ class ReferenceMetric:
         """Make the present point the reference, with slots for these variables alone."""
         self._slot_of[self.variables] = -1
         self.variables = self.variables[:0]
+        self._forget_units()
         self._take(state, variables[np.argsort(state.class_of[variables], kind="stable")])
         self._root = np.sqrt(np.maximum(state.mass, np.finfo(float).tiny)).astype(np.float32)
         self._weights = (np.abs(state.V) / self._root[:, None] ** 2).astype(np.float32)
@@ -66,18 +69,41 @@ class ReferenceMetric:
     def minimize(self, g: np.ndarray, low: np.ndarray) -> tuple[np.ndarray, float]:
         """Minimize the model over z >= low; return z and the decrease that the model promises."""
         y, z = g.astype(np.float32), np.empty(len(g))
-        _solve_lower(self._factor, y, 0)
+        _solve_lower(self._factor, y)
         bound = (low >= 0) & (g > 0)
         for _ in range(_ROUNDS):  # primal-dual active set: who leaves the bounds, who is held there
             held = np.flatnonzero(bound)
-            force = _minimize_held(self._factor, y, held, low[held], z)
+            force = _minimize_held(self._factor, y, held, self._units_of(held), low[held], z)
             below = z < low
             below[held] = False
             if not (below.any() or (force < 0).any()):
                 break
             bound[held[force < 0]] = False
             bound |= below
+        self.n_held = len(held)
         return np.maximum(z, low), float(-0.5 * (g @ z + force @ low[held]))
+
+    def _forget_units(self) -> None:
+        """Drop the cache of inv(L) e_s, which is good until the next reference."""
+        self._units = np.empty((0, 0), dtype=np.float32)
+        self._unit_slots = np.empty(0, dtype=np.intp)
+        self._unit_lengths = np.empty(0, dtype=np.intp)
+
+    def _units_of(self, held: np.ndarray) -> np.ndarray:
+        """Return inv(L) e_s as rows, for the slots s that are held: most of them were held before."""
+        fresh = np.setdiff1d(held, self._unit_slots)
+        self._unit_slots = np.append(self._unit_slots, fresh)
+        self._unit_lengths = np.append(self._unit_lengths, fresh)
+        if len(self._unit_slots) > len(self._units) or self._units.shape[1] < len(self.variables):
+            grown = np.zeros((2 * len(self._unit_slots), len(self._factor)), dtype=np.float32)
+            grown[: len(self._units), : self._units.shape[1]] = self._units
+            self._units = grown
+        order = np.argsort(self._unit_slots)
+        rows = order[np.searchsorted(self._unit_slots, held, sorter=order)]
+        _extend_units(
+            self._factor, rows, self._unit_slots, self._unit_lengths, len(self.variables), self._units
+        )
+        return self._units[rows, : len(self.variables)]
 
     def _take(self, state: ExponentialState, variables: np.ndarray) -> None:
         """Give slots to variables, make room for them, and list the slots by class."""
@@ -198,10 +224,10 @@ def _append_rows(first, slots, ends, variables, columns, column_of, class_of, st
 
 
 @njit(cache=True)
-def _solve_lower(L, x, first):
-    """Replace x, which is zero before position first, by inv(L) x."""
-    for t in range(first, x.size):
-        x[t] = (x[t] - _dot(L[t][first:t], x[first:t])) / L[t, t]
+def _solve_lower(L, x):
+    """Replace x by inv(L) x."""
+    for t in range(x.size):
+        x[t] = (x[t] - _dot(L[t][:t], x[:t])) / L[t, t]
 
 
 @njit(cache=True)
@@ -213,17 +239,15 @@ def _solve_upper(L, x):
 
 
 @njit(cache=True)
-def _minimize_held(L, y, held, at, z):
-    """Minimize the model with some slots held at given values; return its gradient there. y is inv(L) g.
+def _minimize_held(L, y, held, W, at, z):
+    """Minimize the model with some slots held at given values; return its gradient there.
 
-    With W = inv(L) E, E the unit vectors of the held slots, the gradient solves (W'W) force = W'y + at.
+    y is inv(L) g, and W = inv(L) E, as rows, E the unit vectors of the held slots; the gradient there is
+    force with (W'W) force = W'y + at.
     """
-    n, size = y.size, held.size
-    W, G = np.zeros((size, n), dtype=np.float32), np.empty((size, size))
-    force, x = np.empty(size), -y
+    size = held.size
+    G, force, x = np.empty((size, size)), np.empty(size), -y
     for a in range(size):
-        W[a, held[a]] = 1.0
-        _solve_lower(L, W[a], held[a])
         for b in range(a + 1):  # held slots ascend, and W[a] is zero before its own
             G[a, b] = _dot(W[b][held[a] :], W[a][held[a] :])
         force[a] = at[a] + _dot(W[a][held[a] :], y[held[a] :])
@@ -231,11 +255,25 @@ def _minimize_held(L, y, held, at, z):
     for a in range(size):
         _axpy(np.float32(force[a]), W[a], x)
     _solve_upper(L, x)
-    for t in range(n):
-        z[t] = x[t]
+    z[:] = x
     for a in range(size):
         z[held[a]] = at[a]
     return force
+
+
+@njit(cache=True)
+def _extend_units(L, rows, slots, lengths, n, W):
+    """W[r] = inv(L) e_slots[r] up to position n, from lengths[r] on; L is read once for all rows."""
+    first = n
+    for r in rows:
+        first = min(first, lengths[r])
+    for t in range(first, n):
+        for r in rows:
+            s = slots[r]
+            if t >= lengths[r]:
+                W[r, t] = ((t == s) - _dot(L[t][s:t], W[r][s:t])) / L[t, t]
+    for r in rows:
+        lengths[r] = n
 
 
 @njit(cache=True)

@@ -75,8 +75,10 @@ class LaggedNewton:
 
     def _prepare(self, active: np.ndarray) -> None:
         """Give all active variables slots: in a new reference if one is due, else beside the others."""
-        missing = self._metric.missing(active, len(self._state.w))
-        self._is_fresh = self._is_stale or len(missing) > 0.5 * len(active)
+        metric = self._metric
+        missing = metric.missing(active, len(self._state.w))
+        is_clogged = metric.n_held > 32 + 0.1 * len(active)  # slots at their bound cost more than others
+        self._is_fresh = self._is_stale or is_clogged or len(missing) > 0.5 * len(active)
         if self._is_fresh:
             self._metric.rebuild(self._state, active)
         elif len(missing):

@@ -100,6 +100,28 @@ def draw_rounds(study: Study) -> Figure:
     return figure
 
 
+def draw_modern(study: Study) -> Figure:
+    """Draw the test errors of the machines and of tree ensembles, on the runs that they share."""
+    tables, trees = study.evidence("table1"), study.evidence("modern")
+    labels = [label for label in trees.datasets if label in tables.datasets]
+    figure, axes = subplots(size=(7.5, 4.6))
+    series = [(tables, name) for name in METHODS[:3]] + [(trees, name) for name in trees.methods]
+    for (evidence, name), color, marker in zip(series, PALETTE, "oDs^v<", strict=False):
+        samples = [evidence.sample("error", dataset=label, method=name) for label in labels]
+        shared = [trees.sample("error", dataset=label, method=trees.methods[0]).expected for label in labels]
+        means = [
+            s.values[:n].mean() if len(s.values) else np.nan for s, n in zip(samples, shared, strict=True)
+        ]
+        axes.plot(means, range(len(labels)), marker, color=color, label=name, markersize=5.5, alpha=0.85)
+    axes.set(xscale="log", xlabel="test error (%)")
+    axes.set_xticks([2, 3, 5, 10, 20], ["2", "3", "5", "10", "20"])
+    axes.minorticks_off()
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
 def draw_finite(study: Study) -> Figure:
     """Draw machines on sampled hypotheses: test error, and disagreement with the infinite machine."""
     evidence = study.evidence("finite")

@@ -1,0 +1,49 @@
+"""CGENS beside LPBoost, whole fits: figure 2 of shen2014."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+from race import Row, compare, once
+from stumps import mnist_parity
+
+from kernsemble import CGEns
+from kernsemble.column_generation import ColumnGeneration, column_generation
+from kernsemble.hypotheses.stumps import StumpOracle
+from kernsemble.masters.lp import HingeLP
+
+PEERS = {"dual-simplex": "LPBoost, warm HiGHS dual simplex", "ipm": "LPBoost, HiGHS interior points"}
+
+
+def lpboost(
+    X: np.ndarray, y: np.ndarray, C: float, n_rounds: int, solver: str, limit: float
+) -> ColumnGeneration:
+    """Run LPBoost until its rounds or the seconds are over."""
+    stop = perf_counter() + limit
+    master = HingeLP(y, C, solver=solver)
+    return column_generation(StumpOracle(X), master, n_rounds, callback=lambda _: perf_counter() > stop)
+
+
+def race(
+    n_samples: int, n_rounds: int, solver: str, limit: float = 120.0, C: float = 2.0**-6, target: float = 50.0
+) -> Row:
+    """Fit both; a peer that passes the limit is stopped, and the ratio is then a lower bound.
+
+    The two solve different problems; each must have solved its own in every round, to its tolerance.
+    """
+    X, y = mnist_parity(n_samples)
+    CGEns(C, 2).fit(X[:500], y[:500])
+    ours, model = once(lambda: CGEns(C, n_rounds).fit(X, y))
+    theirs, peer = once(lambda: lpboost(X, y, C, n_rounds, solver, limit))
+    solved = all(entry.gap <= 1e-3 * entry.objective for entry in [*model.rounds_, *peer.rounds])
+    name = PEERS[solver]
+    if len(peer.rounds) < n_rounds:
+        name += f" (stopped in round {len(peer.rounds)}: at least)"
+    task = f"CGENS against LPBoost, {n_rounds} rounds, C = {C:.3g}"
+    return compare(task, f"MNIST {n_samples} x 784", name, ours, theirs, target, solved)
+
+
+def rows() -> list[Row]:
+    """Run the races of this file."""
+    return [race(n, t, solver) for n, t in ((10_000, 500), (60_000, 100)) for solver in PEERS]

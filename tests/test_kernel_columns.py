@@ -73,8 +73,6 @@ def test_regular_search_finds_the_best_column_of_all(rng, signed, cache_bytes):
         scores = np.array([V @ matrix for matrix in K])
         ranks = np.where(left, scores if signed else np.abs(scores), -np.inf)
         assert_allclose(oracle.sum_of_squares(V), np.square(np.maximum(ranks, 0.0)).sum(), rtol=1e-9)
-        assert oracle.sum_exceeds(V, 0.999 * oracle.sum_of_squares(V))
-        assert not oracle.sum_exceeds(V, 1.001 * oracle.sum_of_squares(V))
         assert_allclose(oracle.largest_score(V), ranks.max(), rtol=1e-9)
         (found,) = oracle.best(V)
         p, j = found.key

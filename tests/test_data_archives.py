@@ -47,6 +47,7 @@ def make_deb(data, name="data.tar.xz"):
         ("a.tgz", make_tar({"e": b"", "d/x": b"1"})),
         ("a_1_all.deb", make_deb(make_tar({"./d/x": b"1"}, "w:xz"))),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_formats(name, content):
     assert read_member(name, content, "d/x") == b"1"

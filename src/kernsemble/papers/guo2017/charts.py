@@ -128,9 +128,11 @@ def draw_one_curve(study: Study) -> Figure:
             curves = path.curves("error", dataset=label, method=p) if label in path.datasets else ()
             if len(curves):
                 draw_band(panel, ratios, curves, f"one machine, {PARTS[p]}", color=color)
+            runs = len(curves) or None  # the same training sets for line and dots
             for C in (1, 5, 10, 30):
                 exact = tables.sample(f"exact_{C}", dataset=label, method=f"{p}-ExRM")
-                panel.plot(lam / C, exact.mean, "o", color=color, markersize=4)
+                if len(exact.values):
+                    panel.plot(lam / C, exact.values[:runs].mean(), "o", color=color, markersize=4)
                 if (f"{p}-ExRM{C}", label) in printed:
                     panel.plot(lam / C, printed[f"{p}-ExRM{C}", label], "x", color=color, markersize=7)
         panel.set(title=label, xscale="log")

@@ -26,9 +26,11 @@ is 1, their direction does not even depend on mu or T: it is the plain nu-SVM's.
 start and in stopping early, not in the optimum. This also gives the optimal value by solving for a single
 machine, hence a certified gap.
 
-Named choices (the original program is not available): q = 1, the slack of LIBSVM's nu-SVM, which guo2017
-names as the base (the 2011 paper squares the slack: q = 2); each machine starts from the nu-SVM of a
-bootstrap sample; the rounds end when the objective falls by less than ``tol`` relatively.
+Named choices. Of the 2011 paper its abstract and published accounts of its equations (1) to (7) were at
+hand, of its program nothing. q = 1 is the slack of LIBSVM's nu-SVM, which guo2017 names as the base; by
+those accounts the 2011 paper squares it, q = 2. Each machine starts from the nu-SVM of a bootstrap sample;
+the rounds end when the objective falls by less than ``tol`` relatively. nu and mu, which both papers tune
+or leave open, have no printed values.
 
 Paper symbol = code name: T = n_components, nu = nu, mu = mu, lambda_t = l_t, alpha_t = u[:, t].
 """
@@ -82,7 +84,7 @@ def solve_drm(
     -------
     ExclusivitySolution
         ``w`` (n, T) are coefficients over the kernel's columns, ``u`` the dual weights, ``gap`` the
-        distance from the certified optimum (nan on the sphere).
+        distance from the certified optimum.
 
     Examples
     --------

@@ -4,22 +4,20 @@ The problem is split as in (6), ``P = W`` and ``E = Y - (X P + 1 b')``, every co
 multipliers Q and Z. One round minimizes the augmented Lagrangian (7) over W, b, E and P in turn, then moves
 the multipliers::
 
-    W   row by row, reweighted: W_j <- (mu P_j + Q_j) / (G_j + mu),  G_j = ||W_j||_1 / (|W_j| + eps)   (10),
-    (11) b = mean over samples of Y - E - X P - Z / mu
-    (12) E = prox of the loss at S = Y - X P - 1 b' - Z / mu
-    (14), (15) P = (I + X'X)^-1 (W - Q / mu + X' (M - E)),  M = Y - 1 b' - Z / mu
-    (17) Z <- Z + mu (E - Y + X P + 1 b'),  Q <- Q + mu (P - W),  mu <- rho mu
-    (18)
+    (10), (11)  W row by row, reweighted: W_j <- (mu P_j + Q_j) / (G_j + mu),  G_j = ||W_j||_1 / (|W_j| + eps)
+    (12)        b <- mean over samples of Y - E - X P - Z / mu
+    (14), (15)  E <- prox of the loss at S = Y - X P - 1 b' - Z / mu
+    (17)        P <- (I + X'X)^-1 (W - Q / mu + X' (M - E)),  M = Y - 1 b' - Z / mu
+    (18)        Z <- Z + mu (E - Y + X P + 1 b'),  Q <- Q + mu (P - W),  mu <- rho mu
 
 All of these are the exact minimizers for every mu. It stops when objective (6) changes by less than ``tol``
 (0.05 in the paper) or after ``max_iter`` rounds.
 
-**What the limit is.** With rho > 1 the penalty grows geometrically: the iterates become feasible whatever
-the multipliers are, and the multipliers, whose total movement is bounded, stop before they are right. The
-limit is feasible but in general not optimal, against Theorem 2; the gap stated here is measured from the
-certified optimum. With rho = 1 there is no such limit. The printed start is symmetric in the components,
-and so is every step: they stay identical for ever. With eps = 0 an entry of W that becomes 0 stays 0, and a
-row of zeros gives 0 / 0.
+**What the limit is.** A round moves W and E by the order of 1 / mu. With rho > 1 these moves have a finite
+sum: the iterates become feasible and freeze, in general short of the optimum, against Theorem 2. With rho = 1
+they do not. The gap stated here is measured from the certified optimum. The printed start is
+symmetric in the components, and so is every step: they stay identical for ever. With eps = 0 an entry of W
+that becomes 0 stays 0, and a row of zeros gives 0 / 0.
 
 Named choices, where the paper is silent: E starts at Y, where the constraints of (6) hold; Algorithm 1
 stops when no entry of W moves by more than 1e-8 times the largest, or after 100 rounds; eps = 1e-8; with a

@@ -66,11 +66,11 @@ def _draw_times(panel: Axes, study: Study) -> None:
             label = ("exact, 10" if name == "exact" else name) if p == "L2" else ""
             panel.plot(sizes, samples, style, color=color, markersize=3, label=label)
     panel.set(title="ijcnn1; dashed: p = 1", xlabel="training samples N", ylabel="seconds")
-    if sizes:
+    if evidence.current:
         panel.set(xscale="log", yscale="log")
         panel.legend(fontsize=7)
     else:
-        panel.text(0.5, 0.5, "needs ijcnn1", ha="center", transform=panel.transAxes)
+        panel.text(0.5, 0.5, "no evidence yet (needs ijcnn1)", ha="center", transform=panel.transAxes)
 
 
 def label_lines(panel: Axes) -> None:

@@ -91,10 +91,11 @@ def draw_rounds(study: Study) -> Figure:
     for panel, label in zip(axes.flat, labels, strict=False):
         for method, color in zip(("AB-Stump", "AB-Perc"), PALETTE, strict=False):
             curves = evidence.curves("error", dataset=label, method=method)
-            if len(curves):
-                draw_band(panel, rounds, curves, method, color=color)
             machine = tables.sample("error", dataset=label, method=method.replace("AB", "SVM"))
-            panel.axhline(machine.mean, color=color, linestyle="--", linewidth=1)
+            if len(curves) and machine.complete:
+                draw_band(panel, rounds, curves, method, color=color)
+                level = machine.values[: len(curves)].mean()
+                panel.axhline(level, color=color, linestyle="--", linewidth=1)
         panel.set(title=label, xscale="log", ylabel="test error (%)", xlabel="rounds T")
     axes[0, 0].legend()
     return figure

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernsemble.comparisons import bootstrap_probability
+from kernsemble.evidence import IncompleteEvidenceError
 from kernsemble.experiments.shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS, printed_label
 from kernsemble.ledger import Finding
 from kernsemble.papers.shen2014.cells import reading, require
@@ -134,10 +135,13 @@ def cgens_trains_faster_than_lpboost(study: Study) -> Finding:
 def _ratio(study: Study, exhibit: str) -> float:
     """Return the last seconds of LPBoost by interior points over those of CGENS at the same place."""
     evidence = require(study, exhibit)
-    fast, slow = (
-        evidence.curves("seconds_curve", dataset="MNIST", method=method)[0]
+    runs = [
+        evidence.curves("seconds_curve", dataset="MNIST", method=method)
         for method in ("CGENS", "LPBoost, interior point")
-    )
+    ]
+    if not all(len(run) for run in runs):
+        raise IncompleteEvidenceError(f"{exhibit}: this scale does not run both methods.", stale=False)
+    fast, slow = runs[0][0], runs[1][0]
     return float(slow[-1] / fast[len(slow) - 1])
 
 
@@ -146,7 +150,9 @@ def cgens_sls_is_best_overall(study: Study) -> Finding:
     """CGENS-SLS has the lowest mean rank over all sets, and over the vision sets; and trains faster to round
     500 than AdaBoost.MH and MultiBoost on more than half of the vision sets.
     """
-    evidence = study.evidence("table3")
+    evidence = require(study, "table3")
+    if not {"CGENS-SLS", "AdaBoost.MH", "MultiBoost"} <= set(evidence.methods):
+        raise IncompleteEvidenceError("table3: this scale does not run all methods.", stale=False)
     present = [label for label in (*UCI_SETS, *VISION_SETS) if label in evidence.datasets]
     vision = [label for label in VISION_SETS if label in present]
     ranks = _ranks(evidence, present)

@@ -48,7 +48,7 @@ def multiple_kernel_learning_is_easy(study: Study) -> Finding:
     """All widths in one pool, without a search for the width, cost no more than half a point on average over
     the sets, for at most a third of the optimization problems.
     """
-    evidence = study.evidence("multiple_kernels")
+    evidence = require(study, "multiple_kernels")
     methods = ("all widths at once", "width by cross-validation")
     errors, problems = (evidence.array(metric, methods=methods) for metric in ("error", "problems"))
     ratio = problems[..., 1].mean() / problems[..., 0].mean()
@@ -66,7 +66,7 @@ def ensembles_evaluate_faster(study: Study) -> Finding:
     """500 stumps are evaluated faster than the stump machine, 500 cosines faster than the Gaussian one, on
     every set (medians over runs).
     """
-    seconds = study.evidence("prediction").array(
+    seconds = require(study, "prediction").array(
         "eval_seconds",
         methods=("stump machine", "CGENS, 500 stumps", "Gaussian machine", "CGENS, 500 cosines"),
     )

@@ -36,6 +36,8 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 default_role = "code"
 
+suppress_warnings = ["ref.ref", "ref.footnote"]  # inherited docstrings of scikit-learn refer to its own pages
+
 html_theme = "furo"
 html_title = "kernsemble"
 html_static_path = ["_static", str(Path(jupyter_server_mathjax.__file__).parent / "static")]

@@ -5,6 +5,8 @@ JOBS ?= 2
 FRESH ?=
 RUN := .venv/bin/python -m
 export PYTHON
+# DVC stages call `python`: the one of .venv.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # One thread for BLAS and OpenMP in each process: parallelism is over trials, and last digits repeat.
 export OMP_NUM_THREADS = 1
 export OPENBLAS_NUM_THREADS = 1

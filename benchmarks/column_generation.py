@@ -43,12 +43,12 @@ class Liblinear:
 
 
 def whole_fit(n_samples: int = 10_000, n_rounds: int = 100, C: float = 2.0**-6) -> Row:
-    """Race the fits; the objectives must agree to 2 %, since the paths need not be the same."""
+    """Race the fits; the paths need not be the same, but ours must not end more than 1 % higher."""
     X, y = mnist_parity(n_samples)
     column_generation(StumpOracle(X[:500]), Hinge(y[:500], C), 2)
     ours, result = once(lambda: column_generation(StumpOracle(X), Hinge(y, C), n_rounds))
     theirs, peer = once(lambda: column_generation(StumpOracle(X), Liblinear(y, C, 0.1), n_rounds))
-    same = abs(result.solution.objective / peer.solution.objective - 1.0) < 0.02
+    same = result.solution.objective <= 1.01 * peer.solution.objective
     task, size = f"CGENS, {n_rounds} rounds, C = {C:.3g}", f"MNIST {n_samples} x 784"
     return compare(task, size, "the same with LIBLINEAR as master", ours, theirs, 1.0, same)
 

@@ -159,7 +159,7 @@ def test_every_printed_number_and_claim_is_read():
 class MadeEvidence:
     """Evidence whose numbers ``value(metric, dataset, method)`` gives."""
 
-    complete = True
+    complete = current = True
 
     def __init__(self, value, methods=(), datasets=(), runs=10):
         self.value, self.methods, self.datasets, self.runs = value, methods, datasets, runs

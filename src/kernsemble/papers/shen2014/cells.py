@@ -13,7 +13,7 @@ reading = Reading("shen2014")
 def require(study: Study, exhibit: str) -> Evidence:
     """Return an exhibit's evidence; raise when it is not complete, for claims that read curves."""
     evidence = study.evidence(exhibit)
-    if not (evidence.complete and len(evidence.frame)):  # a small scale may leave an exhibit out
+    if not (evidence.complete and evidence.current):  # a small scale may leave an exhibit out
         raise IncompleteEvidenceError(f"{exhibit}: {evidence.status}", stale=bool(evidence.stale))
     return evidence
 

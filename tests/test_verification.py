@@ -81,6 +81,19 @@ def test_result_is_kept_in_bytes_that_repeat(studies):
     compare(quick, Summary())
     assert (quick.folder / "agreement.json").read_bytes() == first
     assert summary.all_agree
+    assert summary.nothing_differs
+
+
+def test_only_other_numbers_count_as_a_difference(studies):
+    quick, paper = studies
+    paper.path("figure1").unlink()
+    compare(quick, summary := Summary())
+    assert summary.nothing_differs
+    assert not summary.all_agree
+    tamper(paper, "table1", "0.4", "0.5")
+    compare(quick, summary := Summary())
+    assert not summary.nothing_differs
+    assert not Summary().nothing_differs
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,11 @@ def _add_verify(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--compute", action="store_true", help="compute missing trials first, instead of counting them"
     )
+    command.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail on stale and missing trials too, not only on other numbers",
+    )
     command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
 
 
@@ -179,7 +184,7 @@ def verify(options: argparse.Namespace) -> int:
         verify_paper(key, options.scale, summary, compute=options.compute, jobs=options.jobs)
     for line in summary.lines(options.scale):
         say(line)
-    return OK if summary.all_agree else FAILED
+    return OK if (summary.all_agree if options.strict else summary.nothing_differs) else FAILED
 
 
 def ledger(options: argparse.Namespace) -> int:

@@ -25,9 +25,22 @@ class Summary:
     failed: dict[str, str] = field(default_factory=dict)
 
     @property
+    def total(self) -> Agreement:
+        """The comparison over all papers."""
+        total = Agreement()
+        for agreement in self.agreements.values():
+            total.merge(agreement)
+        return total
+
+    @property
+    def nothing_differs(self) -> bool:
+        """Whether something was compared, and all of it agrees. Stale and missing rows are reported only."""
+        return not (self.failed or self.total.differ) and bool(self.total.compared)
+
+    @property
     def all_agree(self) -> bool:
         """Whether every trial whose data are here agrees with a current committed row."""
-        return not self.failed and all(a.agree + a.unavailable == a.trials for a in self.agreements.values())
+        return not self.failed and self.total.agree + self.total.unavailable == self.total.trials
 
     def lines(self, scale: str) -> list[str]:
         """Say what came of it, failures last."""
@@ -35,10 +48,7 @@ class Summary:
         for key, agreement in self.agreements.items():
             lines += [f"  DIFFERS {key} {name}" for name in agreement.differ[:20]]
         if len(self.agreements) > 1:
-            total = Agreement()
-            for agreement in self.agreements.values():
-                total.merge(agreement)
-            lines.append(f"all papers, {scale} scale: {total}")
+            lines.append(f"all papers, {scale} scale: {self.total}")
         lines += [f"STALE: {key}: {what}" for key, what in self.late.items()]
         return lines + [f"FAILED: {key}: {why}" for key, why in self.failed.items()]
 

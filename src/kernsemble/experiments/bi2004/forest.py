@@ -1,0 +1,66 @@
+"""The trial that the paper's title asks for: all examples of Forest at once, in bounded memory."""
+
+from __future__ import annotations
+
+import resource
+import time
+
+import numpy as np
+
+from kernsemble.estimators.cg_boost import CGBoostClassifier
+from kernsemble.experiments.bi2004.draws import Scaling, draw, percent_wrong
+from kernsemble.experiments.bi2004.kernels import LinearForm, Offset, QuadraticForm, make_library
+from kernsemble.experiments.bi2004.plan import paper
+from kernsemble.experiments.bi2004.runs import columns_by_kernel
+from kernsemble.experiments.bi2004.sets import ALL_FOREST, CHOICES
+from kernsemble.experiments.trial import Trial
+
+_ALL = 495_141
+
+
+@paper.trials("forest", methods=("stratified", "regular"), datasets=(ALL_FOREST,))
+def all_of_forest(
+    trial: Trial,
+    *,
+    sizes: dict[str, int],
+    scaling: Scaling,
+    linear_form: LinearForm,
+    quadratic_form: QuadraticForm,
+    offset: Offset,
+    gap: float,
+    forest_C: float,
+    forest_tau: float,
+    forest_centers: int,
+    forest_rounds: int,
+) -> dict[str, float]:
+    """Column generation on all rows but those of validation and test; columns are evaluated when needed.
+
+    C is ``forest_C`` for 1000 examples and falls as 1 / n. Candidates are the columns of all three kernels at
+    some random centers; a column must score more than ``forest_tau``.
+    """
+    n = _ALL - sizes["test"] - sizes["validation"]
+    data = draw(trial, "Forest", sizes | {"train": n}, scaling)
+    model = CGBoostClassifier(
+        make_library(CHOICES["L,Q,R"], linear_form, quadratic_form),
+        forest_C * 1000.0 / n,
+        intercept=offset,
+        stratified=trial.method == "stratified",
+        n_rounds=forest_rounds,
+        tol=gap,
+        tau=forest_tau,
+        max_centers=forest_centers,
+        random_state=trial.shared_seed("centers"),
+    )
+    start = time.process_time()
+    model.fit(data.X, data.y)
+    seconds = time.process_time() - start
+    chosen = np.arange(0, n, 50)
+    return {
+        "error": percent_wrong(model.decision_function(data.X_test), data.y_test),
+        "train_error": percent_wrong(model.decision_function(data.X[chosen]), data.y[chosen]),
+        **{name: float(count) for name, count in columns_by_kernel(model.n_columns_).items()},
+        "rounds": float(model.n_rounds_),
+        "n_train": float(n),
+        "fit_seconds": seconds,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
+    }

@@ -1,0 +1,70 @@
+"""Trials of table 5: iterations and seconds against the number of training examples of Forest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernsemble.estimators.cg_boost import CGBoostClassifier
+from kernsemble.experiments.bi2004.draws import Scaling, draw, percent_wrong
+from kernsemble.experiments.bi2004.kernels import LinearForm, Offset, QuadraticForm, make_library
+from kernsemble.experiments.bi2004.plan import paper
+from kernsemble.experiments.bi2004.runs import (
+    columns_by_kernel,
+    patient_rounds,
+    timed_scores,
+    weights_after,
+)
+from kernsemble.experiments.bi2004.sets import CHOICES, SIZE_SETS
+from kernsemble.experiments.trial import Trial
+
+READINGS = ("C fixed", "C / n", "C / n, tau * n")
+_BASE = 1000  # examples at which the readings agree
+
+
+@paper.trials("table5", methods=READINGS, datasets=SIZE_SETS)
+def iterations(
+    trial: Trial,
+    *,
+    sizes: dict[str, int],
+    scaling: Scaling,
+    linear_form: LinearForm,
+    quadratic_form: QuadraticForm,
+    offset: Offset,
+    tau: float,
+    patience: int,
+    patiences: list[int],
+    growth_C: float,
+    growth_tau: float,
+    growth_rounds: int,
+) -> dict[str, float | np.ndarray]:
+    """Rounds until TR3 stops, for each patience; error, columns and seconds at the chosen patience.
+
+    "C / n": C falls as 1 / n, so that the losses weigh the same in all. "tau * n": moreover a column must
+    score more than ``growth_tau``, per 1000 examples, to count as a violation.
+    """
+    n = int(trial.dataset.removeprefix("n="))
+    data = draw(trial, "Forest", sizes | {"train": n}, scaling)
+    scaled = trial.method != "C fixed"
+    model = CGBoostClassifier(
+        make_library(CHOICES["L,Q,R"], linear_form, quadratic_form),
+        growth_C * _BASE / n if scaled else growth_C,
+        intercept=offset,
+        termination="TR3",
+        patience=max(patiences),
+        n_rounds=growth_rounds,
+        tol=0.0,
+        tau=growth_tau * n / _BASE if trial.method.endswith("n, tau * n") else tau,
+    ).fit(data.X, data.y, X_val=data.X_val, y_val=data.y_val)
+    used, stopped = patient_rounds(model.validation_path_, patience)
+    w, b = weights_after(model, used)
+    scores, test_seconds = timed_scores(model, data.X_test, w, b)
+    seconds = np.cumsum(model.oracle_seconds_path_ + model.master_seconds_path_)
+    return {
+        "iterations": np.array([float(patient_rounds(model.validation_path_, p)[1]) for p in patiences]),
+        "first_full_scan": float(model.termination_rounds_["TR1"] or 0),
+        "error": percent_wrong(scores, data.y_test),
+        **columns_by_kernel(model.hypotheses_.counts(w)),
+        "evaluations": float(model.hypotheses_.n_evaluations(w)),
+        "fit_seconds": float(seconds[stopped - 1]),
+        "test_seconds": test_seconds,
+    }

@@ -10,7 +10,17 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from kernsemble.evidence import IncompleteEvidenceError, Sample
-from kernsemble.experiments.guo2017 import diversity, draws, machines, timing, tree_readings, trees
+from kernsemble.experiments.guo2017 import (
+    diversity,
+    draws,
+    machines,
+    other_draws,
+    protocols,
+    race,
+    timing,
+    tree_readings,
+    trees,
+)
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
 from kernsemble.experiments.trial import Trial
@@ -53,6 +63,45 @@ def test_scaling_by_training_rows_and_shares():
     data = make_draw("sonar", scaling="training rows", n_train=0.5)
     assert len(data.y) == len(data.y_test) == 104
     assert np.abs(data.X).max() == 1.0 < np.abs(data.X_test).max()
+
+
+def test_other_protocols_draw_from_the_same_order():
+    trial = Trial("guo2017", "halves", "sonar", "halves", 3)
+    usual = draws.draw(trial, 150, "all rows")
+    same = other_draws.draw_by(trial, other_draws.Protocol())
+    for name in ("X", "y", "X_test", "y_test"):
+        np.testing.assert_array_equal(getattr(same, name), getattr(usual, name))
+    fewer = other_draws.draw_by(trial, other_draws.Protocol(train=0.5, test_from=150))
+    np.testing.assert_array_equal(fewer.X, usual.X[:104])
+    np.testing.assert_array_equal(fewer.X_test, usual.X_test)
+    raw = other_draws.draw_by(trial, other_draws.Protocol(scaling="none"))
+    assert 0.0 <= raw.X.min() < raw.X.max() <= 1.0  # as sonar is stored
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_stratified_halves_keep_the_shares_of_the_classes(number):
+    trial = Trial("guo2017", "halves", "sonar", "halves", number)
+    data = other_draws.draw_by(trial, other_draws.Protocol(train=0.5, stratified=True))
+    assert len(data.y) == len(data.y_test) == 104
+    assert abs((data.y > 0).sum() - (data.y_test > 0).sum()) <= 1
+    rows = np.vstack([data.X, data.X_test])
+    assert len(np.unique(rows, axis=0)) == 208
+
+
+def test_a_protocol_as_chosen_gives_the_numbers_of_table1():
+    trial = Trial("guo2017", "means", "heart", "as chosen", 0)
+    found = protocols.means(trial, lam=2.0)
+    data = make_draw("heart")
+    solution = solve_printed_alm(data.X, data.y, 2.0, 10, 2)
+    assert found["L2_10"] == data.error(machines.ensemble_scores(solution, data.X_test))
+    assert found["rows"] == 150
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_generic_solver_of_the_race_solves_the_same_problem(noisy, p):
+    X, y = noisy
+    exact = solve_exclusivity(X, y, 2.0, 3, p)
+    assert race.solve_generic(X, y, 2.0, 3, p) == pytest.approx(exact.objective, rel=1e-5)
 
 
 def test_boosting_makes_the_last_machine_worthless(noisy):

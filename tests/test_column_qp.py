@@ -208,3 +208,29 @@ def test_general_losses_need_no_class_of_their_own(rng):
     solution = ColumnQP(loss, intercept="free").solve()
     assert_allclose(np.sum(np.maximum(q * (t - solution.b), (q - 1) * (t - solution.b))), solution.objective)
     assert_allclose(np.mean(t <= solution.b + 1e-6), q, atol=1 / n)
+
+
+@pytest.mark.parametrize("positive", [False, True], ids=["free", "positive"])
+@pytest.mark.parametrize("intercept", ["none", "free"])
+def test_weight_of_losses_far_above_the_dual_weights(rng, intercept, positive):
+    # Separable: from some C on the optimum stays the same, and C says nothing about the size of u.
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 - 1 > 0, 1.0, -1.0)
+    K = 30.0 * np.exp(-((X[:, None] - X[None]) ** 2).sum(-1))
+    H = np.hstack([K, -K])
+    margin = judge_hard_margin(H, y, intercept, positive)
+    for C in (1e4, 1e7, 1e10):
+        solution = solve(HingeQP(y, C, intercept=intercept, positive=positive), H)
+        assert solution.converged
+        assert solution.n_iter <= 150
+        assert solution.u.max() < 0.1 * C
+        assert_allclose([solution.objective, solution.dual_objective], margin, rtol=1e-6)
+
+
+def judge_hard_margin(H, y, intercept, positive):
+    """Least penalty without any loss, by cvxpy."""
+    w, b = cp.Variable(H.shape[1], nonneg=positive), cp.Variable()
+    f = H @ w + (b if intercept == "free" else 0)
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w)), [cp.multiply(y, f) >= 1])
+    problem.solve(**CLARABEL)
+    return problem.value

@@ -82,7 +82,7 @@ def test_the_scale_of_the_targets_does_not_matter(rng, scale):
 def test_optimum_known_by_construction(rng):
     # One column a sample: min 1/2 w^2 + C max(0, |y - w| - e) gives w = sign(y) min(C, max(|y| - e, 0)).
     y = 3 * rng.normal(size=8)
-    solution = solve(EpsilonInsensitive(y, 1.5, 0.2), np.eye(8))
+    solution = solve(EpsilonInsensitive(y, 1.5, 0.2, tol=1e-14), np.eye(8))
     assert_allclose(solution.w, np.sign(y) * np.minimum(1.5, np.maximum(np.abs(y) - 0.2, 0)), atol=1e-8)
     # and of |w| + C max(0, |y - w| - e) with C > 1 the tube's near end.
     solution = solve(EpsilonInsensitiveLP(y, 1.5, 0.2), np.eye(8))

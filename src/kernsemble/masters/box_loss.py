@@ -60,6 +60,13 @@ class BoxLoss:
         """What the dual objective has of the loss: ``t'V - epsilon |V|_1``."""
         return float(self.target @ V - self.epsilon * np.abs(V).sum())
 
+    def nearest(self, f: np.ndarray) -> float:
+        """Smallest ratio of a score to its target where that is what a hinge asks for; otherwise 0."""
+        if self.epsilon > 0.0 or np.any(self.lower * self.upper != 0.0):
+            return 0.0
+        counts = (self.upper > self.lower) & (self.target != 0.0)
+        return float(np.min(f[counts] / self.target[counts], initial=np.inf))
+
     def spread(self) -> float:
         """Largest width of the box: a step of the dual weights that matters."""
         return float(np.max(self.upper - self.lower, initial=0.0))

@@ -28,7 +28,7 @@ from kernsemble.masters.box_loss import BoxLoss
 from kernsemble.masters.column_span import ColumnBuffer, ColumnSpan
 from kernsemble.masters.columns import INTERCEPTS
 from kernsemble.masters.interior_point import InteriorPoint
-from kernsemble.masters.multipliers import Multipliers, Penalty
+from kernsemble.masters.multipliers import Multipliers, Penalty, dual_ray
 
 _FLOOR = 1e-7  # share of a reference value below which the objective counts as zero
 _PATIENCE, _INTERIOR_STEPS = 150, 60  # steps of multipliers before the interior point takes over; its steps
@@ -120,8 +120,9 @@ class ColumnQP:
     def solve(self) -> Solution:
         """Re-optimize over all columns added so far, warm-started."""
         A, scale, penalty = self._columns.matrix, self._residual_scale(), self._penalty()
-        floor = _FLOOR * self._reference_value()
-        found = _Incumbents(self._x, self._V)
+        ray, least = dual_ray(A, self.loss, penalty)
+        floor = 0.0 if least > 0.0 else _FLOOR * self._reference_value()
+        found = _Incumbents(self._x, ray if self.solution is None else self._V)
         for phase in (_PATIENCE, self.max_iter):
             method = Multipliers(A, self.loss, penalty, found.x, found.V, scale)
             self._run(method, phase, found, floor)

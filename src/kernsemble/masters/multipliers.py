@@ -19,6 +19,11 @@ Every iterate gives a feasible primal point and a dual point; the caller keeps t
 difference is the gap. Where (A'V)_j = q_j is missed by r_j, ``|r_j| (|x_j| + 100 scale)`` is added to it: the
 dual value is then a lower bound as long as the optimal x_j is not farther from 0 than that.
 Rank-deficient columns are no difficulty: D is positive definite.
+
+delta follows the weights that are met, not the box: where the samples can be separated they are smaller than
+C by any factor. A first guess of their size, and a first dual point, is the best multiple of the targets
+(``dual_ray``). Rounding of the scores is worth C times as much in the objective; where all margins are
+positive a slightly longer x has no loss at all, and is offered as well.
 """
 
 from __future__ import annotations
@@ -33,9 +38,10 @@ from kernsemble.masters.box_loss import BoxLoss
 _BAND = 0.1  # residuals within this share of the targets' scale of a kink count as free at first
 _INNER_TOL = 1e-2  # gradient, relative to its two parts, at which the centers move
 _SHORT, _LONG = 6, 12  # inner steps below which delta halves, and above which it quadruples
-_LEAST_DELTA = 1e-6  # share of the first delta below which rounding in the scores would show in the weights
+_LEAST_DELTA = 1e-6  # share of the natural delta below which rounding in the scores would show in the weights
 _FAR = 100.0  # how far from 0, in units of ``scale``, an unpenalized coefficient may be for the gap to hold
 _UNPENALIZED = 1e-4  # curvature that stands in for a missing penalty, times 1 / delta at the start
+_LEAST_UNPENALIZED = 1e-8  # and at the end: it falls as delta does, lest the centers follow in small steps
 
 
 @dataclass(frozen=True)
@@ -83,8 +89,7 @@ class Multipliers:
     ) -> None:
         self.A, self.loss, self.penalty, self.scale = A, loss, penalty, scale
         self.x, self.f, self.center_V, self.inner = x.copy(), A @ x, V, 0
-        self.delta = _BAND * scale / max(loss.spread(), np.finfo(float).tiny)
-        self._least_delta = _LEAST_DELTA * self.delta
+        self.delta = self._natural_delta(V)
         self.metric = np.where(penalty.squared, 1.0, _UNPENALIZED / self.delta)
         self.center = np.where(penalty.squared, 0.0, self.x)
         self._bounded = bool(penalty.positive.any())
@@ -96,6 +101,11 @@ class Multipliers:
             self._ratio = n / (min(n, m) * norms)
             self.slack = np.where(penalty.positive, np.maximum(-(A.T @ V), 0.0), 0.0)
         self._evaluate()
+
+    def _natural_delta(self, V: np.ndarray) -> float:
+        """Delta at which residuals within the band change weights by about their size."""
+        largest = float(np.max(np.abs(V), initial=0.0))
+        return _BAND * self.scale / max(largest or self.loss.spread(), np.finfo(float).tiny)
 
     def step(self) -> None:
         """Take one Newton step with exact line search, then offer both points."""
@@ -131,8 +141,18 @@ class Multipliers:
             f = self.A @ x
         self.feasible_x = x
         self.objective = self.penalty.value(x) + self.loss.value(f)
+        self._offer_longer(x, f)
         gain = self.loss.gain(self.V)
         self.dual_objective = self.penalty.dual_objective(gain, self.combined, x, self.scale)
+
+    def _offer_longer(self, x: np.ndarray, f: np.ndarray) -> None:
+        """Take the multiple of x that leaves no loss, if it is better."""
+        nearest = self.loss.nearest(f)
+        if 0.0 < nearest < 1.0:
+            factor = (1.0 + 4.0 * np.finfo(float).eps) / nearest
+            objective = self.penalty.value(factor * x) + self.loss.value(factor * f)
+            if objective < self.objective:
+                self.feasible_x, self.objective = factor * x, objective
 
     def _inner_is_solved(self) -> bool:
         scale = np.linalg.norm(self.metric * self.x) + np.linalg.norm(self.combined)
@@ -145,7 +165,10 @@ class Multipliers:
         if self._bounded:
             self.slack = self.bound
         if self.inner < _SHORT:
-            self.delta = max(0.5 * self.delta, self._least_delta)
+            natural = self._natural_delta(self.V)
+            self.delta = max(min(0.5 * self.delta, natural), _LEAST_DELTA * natural)
+            softer = np.maximum(0.25 * self.metric, _LEAST_UNPENALIZED / self.delta)
+            self.metric = np.where(self.penalty.squared, 1.0, softer)
         elif self.inner > _LONG:
             self.delta *= 4.0
         self.inner = 0
@@ -195,6 +218,31 @@ class Multipliers:
         if self._bounded:
             gradient -= self._bound_multipliers(x)
         return float(gradient @ direction) - self.loss.pull(self.f, along, t, self.center_V, self.delta)
+
+
+def dual_ray(A: np.ndarray, loss: BoxLoss, penalty: Penalty) -> tuple[np.ndarray, float]:
+    """Return the best multiple of the targets as a dual point, and its dual objective.
+
+    Unpenalized columns are projected off the targets first. A value of 0, with zeros, says that this way
+    leads to nothing.
+    """
+    nothing = np.zeros(len(A)), 0.0
+    if penalty.cost.any():
+        return nothing
+    ray = np.where(loss.upper > loss.lower, loss.target, 0.0)
+    if not penalty.squared.all():
+        G = A[:, ~penalty.squared] * (loss.upper > loss.lower)[:, None]
+        ray -= G @ np.linalg.lstsq(G, ray, rcond=None)[0]
+    gain = loss.gain(ray)
+    moving = ray != 0.0
+    room = np.where(ray > 0.0, loss.upper, loss.lower)[moving] / ray[moving]
+    if not (gain > 0.0 and room.min(initial=np.inf) > 0.0):
+        return nothing
+    combined = A.T @ ray
+    w = np.where(penalty.positive, np.maximum(combined, 0.0), combined)[penalty.squared]
+    square = float(w @ w)
+    length = min(float(room.min()), gain / square if square > 0.0 else np.inf)
+    return length * ray, length * gain - 0.5 * length**2 * square
 
 
 def solve_positive_definite(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import perf_counter
 
 import cvxpy as cp
@@ -83,29 +83,27 @@ def race(
     return compare(task, size, peer, seconds, theirs, 50.0, same)
 
 
-def rows() -> list[Row]:
+def rows() -> Iterator[Row]:
     """Run the races of this file."""
     _, y = samples()
     signs = np.where(y > np.median(y), 1.0, -1.0)
-    return [
-        race("CG-Boost master (11), alpha free", lambda: HingeQP(signs, C, intercept="free"), signs),
-        race(
-            "CG-Boost master (7), alpha >= 0",
-            lambda: HingeQP(signs, C, intercept="free", positive=True),
-            signs,
-            positive=True,
-        ),
-        race(
-            "CG-Boost master (13), regression",
-            lambda: EpsilonInsensitive(y, C, EPSILON, intercept="free"),
-            y,
-            epsilon=EPSILON,
-        ),
-        race(
-            "CG-Boost master (4), alpha >= 0, l1",
-            lambda: HingeLP(signs, C, intercept="free"),
-            signs,
-            penalty="l1",
-            positive=True,
-        ),
-    ]
+    yield race("CG-Boost master (11), alpha free", lambda: HingeQP(signs, C, intercept="free"), signs)
+    yield race(
+        "CG-Boost master (7), alpha >= 0",
+        lambda: HingeQP(signs, C, intercept="free", positive=True),
+        signs,
+        positive=True,
+    )
+    yield race(
+        "CG-Boost master (13), regression",
+        lambda: EpsilonInsensitive(y, C, EPSILON, intercept="free"),
+        y,
+        epsilon=EPSILON,
+    )
+    yield race(
+        "CG-Boost master (4), alpha >= 0, l1",
+        lambda: HingeLP(signs, C, intercept="free"),
+        signs,
+        penalty="l1",
+        positive=True,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -92,13 +93,11 @@ def race(
     return rows
 
 
-def rows() -> list[Row]:
+def rows() -> Iterator[Row]:
     """Run the races of this file."""
-    result = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for C in (2.0**-10, 2.0**-6):
             for power, target in ((1, 20.0), (2, 50.0)):
                 for gap in (1e-3, 1e-5):
-                    result += race(power, gap, C, target)
-    return result
+                    yield from race(power, gap, C, target)

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 
 
 class Row(NamedTuple):
-    """One task, ours and a peer's time for it, and whether both found the same."""
+    """One task, ours and a peer's time for it, and whether both found the same.
+
+    ``note`` says what a reader must know: what the times do not contain, or what keeps a target out of reach.
+    """
 
     task: str
     size: str
@@ -18,13 +21,21 @@ class Row(NamedTuple):
     ratio: float
     target: float
     same_answer: bool
+    note: str = ""
 
 
 def compare(
-    task: str, size: str, peer: str, ours: float, theirs: float, target: float, same_answer: bool
+    task: str,
+    size: str,
+    peer: str,
+    ours: float,
+    theirs: float,
+    target: float,
+    same_answer: bool,
+    note: str = "",
 ) -> Row:
     """Return the row of a task; the ratio is the peer's time over ours."""
-    return Row(task, size, peer, ours, theirs, theirs / ours, target, bool(same_answer))
+    return Row(task, size, peer, ours, theirs, theirs / ours, target, bool(same_answer), note)
 
 
 def fastest(function: Callable[[], Any], repeats: int = 5) -> tuple[float, Any]:

@@ -1,6 +1,7 @@
 """Sphinx configuration: the site is built from committed files alone and opens without a network."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import jupyter_server_mathjax
@@ -9,6 +10,9 @@ import kernsemble
 
 ROOT = Path(__file__).parents[1]
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_extensions"))
+
+from ledger_pages import write_ledger_pages  # noqa: E402
 
 project = "kernsemble"
 author = "The kernsemble developers"
@@ -24,7 +28,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_extensions"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
@@ -52,15 +56,16 @@ mathjax2_config = {
 }
 
 
-def copy_notebooks(app) -> None:
-    """Bring the rendered notebooks below the source folder, where Sphinx looks for pages."""
+def gather_results() -> None:
+    """Bring notebooks and ledger below the source folder, where Sphinx looks for pages."""
     pages = HERE / "_notebooks"
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir()
     for notebook in sorted((ROOT / "results" / "paper").glob("*/*.ipynb")):
         shutil.copy(notebook, pages)
+    write_ledger_pages(ROOT, HERE / "_ledger")
 
 
 def setup(app) -> None:
-    """Register the copy before Sphinx collects its pages."""
-    app.connect("config-inited", lambda app, config: copy_notebooks(app))
+    """Gather before Sphinx collects its pages."""
+    app.connect("config-inited", lambda app, config: gather_results())

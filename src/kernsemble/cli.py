@@ -198,7 +198,11 @@ def ledger(options: argparse.Namespace) -> int:
     for line in ledger_summary(totals(rows)):
         say(line)
     changed = ledger_files(rows, folder, write=not options.check)
-    if options.check and changed:
+    if not options.check:
+        from kernsemble.ledger_figures import save_ledger_figures
+
+        save_ledger_figures(rows, folder)
+    elif changed:
         return _complain(f"{', '.join(changed)} would change: run python -m kernsemble ledger.", FAILED)
     return OK
 

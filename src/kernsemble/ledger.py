@@ -320,6 +320,12 @@ def _count(rows: Sequence[LedgerRow]) -> dict[str, int]:
     return {"printed": kinds["cell"], "claims": kinds["claim"], "compared": compared, **counts}
 
 
+def read_ledger(path: Path) -> list[LedgerRow]:
+    """Read ``ledger.csv``."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [LedgerRow(**row) for row in csv.DictReader(file)]
+
+
 def ledger_files(rows: Sequence[LedgerRow], folder: Path, *, write: bool = True) -> list[str]:
     """Write ``ledger.csv`` and ``ledger.json``; return the names of those that change, or would."""
     buffer = io.StringIO()

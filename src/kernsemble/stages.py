@@ -26,6 +26,7 @@ HEADER = (
     "# KEY@quick computes a part of the trials and compares them with what is committed; KEY@paper all.\n"
 )
 ALWAYS = ("kernsemble.notebooks", "kernsemble.verification")
+DRAWINGS = ("ledger_numbers", "ledger_z")
 RESOURCES = {
     "kernsemble.figures": "src/kernsemble/matplotlibrc",
     "kernsemble.published": ("published/published.csv", "published/claims.yaml"),
@@ -104,7 +105,7 @@ def data_files(names: Iterable[str], root: Path) -> set[str]:
 def ledger_dependencies(root: Path) -> list[str]:
     """Return the files that the ledger depends on: code, what is printed, and all evidence."""
     papers = [key for key in papers_with_notebook(root) if key in PAPERS]
-    modules = {"kernsemble.ledger"}.union(*(own_modules(key) for key in papers))
+    modules = {"kernsemble.ledger", "kernsemble.ledger_figures"}.union(*(own_modules(key) for key in papers))
     evidence = {f"results/paper/{key}/evidence" for key in papers}
     return sorted({*module_files(modules, root), *evidence})
 
@@ -129,7 +130,10 @@ def ledger_stage(root: Path) -> dict[str, Any]:
         "cmd": "python -m kernsemble ledger",
         "deps": ledger_dependencies(root),
         "params": [key for key in papers_with_notebook(root) if key in PAPERS],
-        "outs": [{"results/paper/ledger.csv": kept}],
+        "outs": [
+            {f"results/paper/{name}": kept} for name in ("ledger.csv", "ledger_numbers.svg", "ledger_z.svg")
+        ],
+        "plots": [{f"results/paper/{name}.png": kept} for name in ("ledger_numbers", "ledger_z")],
         "metrics": [{"results/paper/ledger.json": kept}],
     }
 

@@ -1,0 +1,48 @@
+// Filters and sorts the table of all ledger rows. Without JavaScript the table is simply whole.
+document.addEventListener("DOMContentLoaded", () => {
+  const table = document.getElementById("ledger-table");
+  if (!table) return;
+  const body = table.tBodies[0];
+  const rows = Array.from(body.rows);
+  const search = document.getElementById("ledger-search");
+  const paper = document.getElementById("ledger-paper");
+  const verdict = document.getElementById("ledger-verdict");
+  const count = document.getElementById("ledger-count");
+  const texts = rows.map((row) => row.textContent.toLowerCase());
+
+  function filter() {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    rows.forEach((row, i) => {
+      const fits =
+        words.every((word) => texts[i].includes(word)) &&
+        (!paper.value || row.cells[0].textContent === paper.value) &&
+        (!verdict.value || row.cells[8].textContent.slice(row.cells[8].textContent.indexOf(" ") + 1) === verdict.value);
+      row.hidden = !fits;
+      shown += fits;
+    });
+    count.textContent = `${shown} of ${rows.length} rows`;
+  }
+
+  function sortBy(column, heading) {
+    const down = heading.getAttribute("aria-sort") === "ascending";
+    for (const other of table.tHead.rows[0].cells) other.setAttribute("aria-sort", "none");
+    heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const key = (row) => row.cells[column].textContent;
+    const number = (text) => (text === "" ? NaN : parseFloat(text));
+    const order = rows.slice().sort((a, b) => {
+      const [x, y] = [number(key(a)), number(key(b))];
+      if (!isNaN(x) && !isNaN(y)) return x - y;
+      if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1;
+      return key(a).localeCompare(key(b));
+    });
+    if (down) order.reverse();
+    body.append(...order);
+  }
+
+  for (const field of [search, paper, verdict]) field.addEventListener("input", filter);
+  search.form.addEventListener("submit", (event) => event.preventDefault());
+  Array.from(table.tHead.rows[0].cells).forEach((heading, column) =>
+    heading.querySelector("button").addEventListener("click", () => sortBy(column, heading)),
+  );
+});

@@ -1,0 +1,81 @@
+"""The ledger's drawings and its pages of the site."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernsemble.ledger import LedgerRow, ledger_files, read_ledger
+from kernsemble.ledger_figures import (
+    chance_beyond,
+    compared_rows,
+    draw_printed_against_ours,
+    draw_quantiles,
+    save_ledger_figures,
+)
+
+ROOT = Path(__file__).parents[1]
+
+
+def make_row(z=0.5, verdict="match", paper="linli2005", kind="cell", row="sonar", note="5 <runs>"):
+    return LedgerRow(
+        paper, "table1", row, "SVM", kind, "16.0", "0.4", "16.2", "0.3", "9", str(z), verdict, note
+    )
+
+
+@pytest.fixture
+def pages():
+    spec = importlib.util.spec_from_file_location("ledger_pages", ROOT / "docs/_extensions/ledger_pages.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_ledger_is_read_as_it_was_written(tmp_path):
+    rows = [make_row(), make_row(3.1, "worse", "guo2017"), make_row(verdict="holds", kind="claim")]
+    ledger_files(rows, tmp_path)
+    assert read_ledger(tmp_path / "ledger.csv") == rows
+    assert compared_rows(rows) == rows[:2]
+
+
+def test_drawings_show_every_compared_cell_and_repeat_to_the_byte(tmp_path):
+    scores = np.linspace(-30, 3, 40)
+    rows = [make_row(z, "match" if abs(z) <= 2 else "better") for z in scores]
+    (panel,) = draw_quantiles(rows).axes
+    drawn = max((line.get_ydata() for line in panel.lines), key=len)
+    np.testing.assert_allclose(np.sort(scores), drawn)
+    points = draw_printed_against_ours(rows).axes[0].lines
+    assert sum(len(line.get_xdata()) for line in points[:-1]) == 40
+    save_ledger_figures(rows, tmp_path)
+    first = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    save_ledger_figures(rows, tmp_path)
+    assert first == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(first) == 4
+
+
+def test_an_empty_ledger_is_drawn_too(tmp_path):
+    save_ledger_figures([make_row(verdict="pending")], tmp_path)
+    assert (tmp_path / "ledger_z.png").stat().st_size > 0
+
+
+def test_share_beyond_two_is_the_normal_one():
+    assert chance_beyond(1000) == pytest.approx(45.5, abs=0.1)
+
+
+def test_pages_hold_every_printed_number_and_escape_what_they_show(pages, tmp_path):
+    pages.write_ledger_pages(ROOT, tmp_path / "ledger")
+    rows = read_ledger(ROOT / "results/paper/ledger.csv")
+    text = (tmp_path / "ledger/index.md").read_text()
+    assert text.count("<tr><td>") == len(rows)
+    for key in pages.PAPERS:
+        page = (tmp_path / f"ledger/{key}.md").read_text()
+        own = [row for row in rows if row.paper == key]
+        assert page.count("<small>") == sum(row.kind == "cell" for row in own)
+    assert "<runs>" not in pages._grid([make_row()], {})
+
+
+def test_links_lead_to_the_heading_above_an_exhibit(pages):
+    places = pages.exhibit_places(ROOT / "results/paper/linli2005/linli2005.ipynb")
+    assert places["figure2"] == "figure-2-four-boundaries"
+    assert places["L9"] == "the-theorems-checked-on-training-sets"

@@ -25,9 +25,10 @@ from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
 from kernsemble.experiments.trial import Trial
 from kernsemble.ledger import load_reading
-from kernsemble.masters.exclusivity import exclusivity_norm, solve_exclusivity
+from kernsemble.masters.exclusivity import exclusivity_norm, exclusivity_objective, solve_exclusivity
 from kernsemble.masters.exclusivity_alm import solve_printed_alm
-from kernsemble.papers.guo2017 import cells, claims
+from kernsemble.masters.psvm import solve_psvm
+from kernsemble.papers.guo2017 import cells, claims, reasons
 from kernsemble.published import read_cells, read_claims
 from kernsemble.study import Study
 
@@ -240,6 +241,38 @@ def test_machines_apart_are_single_machines(noisy):
     assert gap <= 1e-9
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("shape", [(60, 4), (20, 30), (40, 8)])
+@pytest.mark.parametrize("p", [1, 2])
+def test_ensemble_is_the_single_machine_of_a_smaller_lambda(seed, shape, p):
+    """No components beat the single machine's value, and averaging them is never worse."""
+    rng = np.random.default_rng(seed)
+    n, d = shape
+    X = rng.standard_normal(shape)
+    if d == 8:
+        X[:, 4:] = X[:, :4]
+        X[:, 0] = 1.0
+    y = np.where(X[:, 1] + rng.standard_normal(n) > 0, 1.0, -1.0)
+    y[:2] = -1.0, 1.0
+    lam, C, cost = 2.0, 5, np.full(n, 2.0)
+    machine = solve_psvm(X, y, lam / C, p)
+    best = C**2 * machine.objective
+    for scale in (0.0, 1e-3, 0.1, 1.0):
+        W = machine.w[:, None] + scale * rng.standard_normal((d, C))
+        b = machine.b + scale * rng.standard_normal(C)
+        value = exclusivity_objective(W, b, X, y, cost, p)
+        means = np.tile(W.mean(axis=1)[:, None], C), np.full(C, b.mean())
+        assert value * (1 + 1e-9) >= exclusivity_objective(*means, X, y, cost, p) >= best * (1 - 1e-9)
+    assert exclusivity_objective(
+        np.tile(machine.w[:, None], C), np.full(C, machine.b), X, y, cost, p
+    ) == pytest.approx(best, rel=1e-9)
+
+
+def test_every_printed_number_has_one_reason():
+    found = {reasons.group_of(cell) for cell in printed_table()}
+    assert found == set(reasons.REASONS)
+
+
 def printed_table():
     return [cell for cell in read_cells(ROOT / "published/published.csv") if cell.paper == "guo2017"]
 
@@ -251,6 +284,17 @@ def test_printed_average_ranks_follow_from_the_printed_errors():
     means = np.array([[printed[row, label] for row in rows] for label in TABLE_SETS])
     for row, rank in zip(rows, cells.average_ranks(means), strict=True):
         assert -0.051 <= printed[row, "A.R."] - rank <= 0.2, row
+
+
+def test_printed_errors_are_counts_over_ten_test_parts():
+    """The test parts have the sizes they should, for trees too: means are multiples of 1 / (10 n)."""
+    sizes = {"sonar": 58, "heart": 120, "liver": 195, "australian": 540}
+    checked = [c for c in printed_table() if c.exhibit == "table1" and c.column in sizes]
+    assert len(checked) == 40
+    for cell in checked:
+        total = 10 * sizes[cell.column]
+        nearest = 100 * round(cell.value / 100 * total) / total
+        assert abs(nearest - cell.value) <= 0.005 + 1e-9, cell
 
 
 def test_table3_cannot_be_the_mean_of_table1():

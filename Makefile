@@ -41,11 +41,15 @@ lint: setup
 	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check . \
 		|| { echo "kernsemble: see 'ruff check .'; 'ruff format .' mends the layout" >&2; exit 1; }
 
+# Two threads for either side of a race.
+bench: export OMP_NUM_THREADS = 2
+bench: export OPENBLAS_NUM_THREADS = 2
+bench: export MKL_NUM_THREADS = 2
 bench: data  ## race the solvers against their peers on this machine, one after the other
 	@.venv/bin/python benchmarks
 
 site: setup  ## build the documentation into docs/_build/html from the committed notebooks
-	@$(RUN) sphinx --quiet docs docs/_build/html
+	@$(RUN) sphinx --quiet --fail-on-warning docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 lab: data  ## open the notebooks in JupyterLab

@@ -2,7 +2,7 @@ r"""Column generation: the one loop of CGENS, CGENS-SLS, LPBoost, CG-Boost, Mult
 
 The problem over all hypotheses is too wide to write down, so a MASTER solves it over the columns found so
 far and an ORACLE prices the others against the master's dual weights: Algorithms 1 and 2 of shen2014, 5.1
-of bi2004, 1 of lin2012.
+of bi2004, 1 of lin2012::
 
     price      h = argmax |sum_i V_i h(x_i)|, V = ``master.pricing_weights()``
     stop       if no hypothesis is missing, or the duality gap of the WHOLE problem is small

@@ -246,7 +246,7 @@ def stump_constant(lower: np.ndarray, upper: np.ndarray) -> float:
 
 
 class PerceptronConstants(NamedTuple):
-    """Constants of Definition 3: sphere area, integral of |cos|, weight of a perceptron, constant term."""
+    """Constants of Definition 3: sphere area, integral of abs(cos), weight of a perceptron, constant term."""
 
     Theta: float
     Xi: float

@@ -1,13 +1,13 @@
 """Artificial problems with known densities: twonorm, threenorm, ringnorm, waveform, and two plane toys.
 
-With e the vector of ones, alt = (1, -1, 1, ...) and a = 2 / sqrt(d), Breiman's classes in d dimensions are
+With e the vector of ones, alt = (1, -1, 1, ...) and a = 2 / sqrt(d), Breiman's classes in d dimensions are::
 
     twonorm    class 1: N(a e, I)                              class 2: N(-a e, I)
     threenorm  class 1: N(a e, I) or N(-a e, I), one in two    class 2: N(a alt, I)
     ringnorm   class 1: N(0, 4 I)                              class 2: N(a e, I)
     waveform   class 1: u h1 + (1 - u) h2 + z;  2: u h1 + (1 - u) h3 + z;  3: u h2 + (1 - u) h3 + z
 
-with u uniform on [0, 1], z ~ N(0, I) in 21 dimensions, h1(i) = max(6 - |i - 11|, 0), h2(i) = h1(i - 4) and
+with u uniform on [0, 1], z ~ N(0, I) in 21 dimensions, ``h1(i) = max(6 - |i - 11|, 0)``, h2(i) = h1(i - 4),
 h3(i) = h1(i + 4). Classes have equal probabilities; class 1 is the positive one. ``bayes_decision`` is the
 log-density ratio of class 1 and class 2 (for waveform the three log-densities), ``bayes_error`` the
 smallest possible error: a normal tail for twonorm, non-central chi-squares for ringnorm, and an integral
@@ -126,7 +126,7 @@ def circle(n_samples: int, radius: float | None = None, random_state: RandomStat
 
 
 def linear_rbf_target(X: np.ndarray, sigma: float = 0.25) -> np.ndarray:
-    """Return x1 + 2 x2 + sum_c exp(-|x - c|^2 / sigma^2), c = (+-1/2, +-1/2): figure 1 of bi2004.
+    """Return x1 + 2 x2 + ``sum_c exp(-|x - c|^2 / sigma^2)``, c = (+-1/2, +-1/2): figure 1 of bi2004.
 
     Examples
     --------
@@ -291,7 +291,7 @@ _DECISIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _ringnorm_error(n_features: int) -> float:
-    """Class 2 is chosen inside the ball |x - 4/3 a e|^2 < 4/3 (d log 4 + 4/3), where |a e| = 2."""
+    """Class 2 is chosen inside the ball ``|x - 4/3 a e|^2 < 4/3 (d log 4 + 4/3)``, where ``|a e| = 2``."""
     square = 4.0 / 3.0 * (n_features * np.log(4.0) + 4.0 / 3.0)
     wide_inside = ncx2.cdf(square / 4.0, n_features, 16.0 / 9.0)
     narrow_outside = ncx2.sf(square, n_features, 4.0 / 9.0)

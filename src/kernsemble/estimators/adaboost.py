@@ -42,13 +42,13 @@ class AdaBoost(StagewiseClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         One hypothesis a round.
-    coef_ : ndarray of shape (n_rounds_,)
+    coef_ : ndarray of shape ``(n_rounds_,)``
         Their weights.
     intercept_ : float
         0.0.
-    errors_ : ndarray of shape (n_rounds_,)
+    errors_ : ndarray of shape ``(n_rounds_,)``
         Weighted errors of the hypotheses.
-    objective_path_ : ndarray of shape (n_rounds_,)
+    objective_path_ : ndarray of shape ``(n_rounds_,)``
         Mean of exp(-y f(x)) after each round.
     n_rounds_ : int
         Rounds that were run.

@@ -95,13 +95,13 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         Kernel values that one prediction computes; linear columns collapse into one weight vector.
     dual_gap_ : float
         Duality gap of the problem over all columns, after the last round.
-    objective_path_, gap_path_ : ndarray of shape (n_rounds_,)
+    objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round; gap of the whole problem where it was computed, nan elsewhere.
-    columns_scanned_path_ : ndarray of shape (n_rounds_ + 1,)
+    columns_scanned_path_ : ndarray of shape ``(n_rounds_ + 1,)``
         Columns priced in each search.
-    oracle_seconds_path_, master_seconds_path_ : ndarray of shape (n_rounds_,)
+    oracle_seconds_path_, master_seconds_path_ : ndarray of shape ``(n_rounds_,)``
         Time to find each column and to solve with it.
-    validation_path_ : ndarray of shape (n_rounds_,)
+    validation_path_ : ndarray of shape ``(n_rounds_,)``
         Error on the validation data after each round, if there is any.
     termination_rounds_ : dict
         Rounds after which TR1 would have stopped and TR2 did; None if not reached.

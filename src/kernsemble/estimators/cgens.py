@@ -19,9 +19,9 @@ _SHARE = 0.5  # of tol that a restricted problem may use up
 class CGEns(ColumnGenerationClassifier):
     """l2-regularized hinge over all hypotheses of a family, solved by column generation.
 
-    Every round adds the hypothesis with the largest score |sum_i u_i y_i h(x_i)|, u the dual weights of the
-    support vector machine over the hypotheses found so far, and solves that machine anew. Run to the end it
-    is the machine with the kernel sum_h h(x) h(x'), certified by its duality gap.
+    Every round adds the hypothesis with the largest score ``|sum_i u_i y_i h(x_i)|``, u the dual weights of
+    the support vector machine over the hypotheses found so far, and solves that machine anew. Run to the end
+    it is the machine with the kernel sum_h h(x) h(x'), certified by its duality gap.
 
     Two classes; for more see ``CGEnsSLS`` or scikit-learn's ``OneVsRestClassifier``.
 
@@ -59,13 +59,13 @@ class CGEns(ColumnGenerationClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         The hypotheses, in the order found.
-    coef_ : ndarray of shape (n_rounds_,)
+    coef_ : ndarray of shape ``(n_rounds_,)``
         Their weights.
     intercept_ : float
         The intercept.
     coef_path_ : list of (ndarray, float)
         Weights and intercept after each round.
-    objective_path_, gap_path_ : ndarray of shape (n_rounds_,)
+    objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round, and duality gap over all hypotheses (nan where it was not computed).
     dual_gap_ : float
         Duality gap over all hypotheses at the end; nan for an infinite family.

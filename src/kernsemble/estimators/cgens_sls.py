@@ -44,13 +44,13 @@ class CGEnsSLS(ColumnGenerationClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         The hypotheses, in the order found.
-    coef_ : ndarray of shape (n_rounds_, n_classes), or (n_rounds_,) for two classes
+    coef_ : ndarray of shape ``(n_rounds_, n_classes)``, or ``(n_rounds_,)`` for two classes
         Weights of the inner products of f with the codes, by which (15) classifies.
     intercept_ : ndarray of shape (n_classes,), or float for two classes
         Intercepts of the same.
     coef_path_ : list of (ndarray, ndarray or float)
         Both after each round.
-    objective_path_, gap_path_ : ndarray of shape (n_rounds_,)
+    objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round, and duality gap over all hypotheses (nan where it was not computed).
     dual_gap_ : float
         Duality gap over all hypotheses at the end; nan for an infinite family.

@@ -76,7 +76,7 @@ class MultiBoost(ColumnGenerationClassifier):
     coef_path_ : list of (ndarray, float)
         Weights after each round over the hypotheses found by then: of shape (n,) if each belongs to one
         class, otherwise as ``coef_``.
-    objective_path_, gap_path_ : ndarray of shape (n_rounds_,)
+    objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round, and duality gap over all hypotheses.
     dual_gap_ : float
         Duality gap over all hypotheses at the end.

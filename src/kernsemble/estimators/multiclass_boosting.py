@@ -44,13 +44,13 @@ class AdaBoostMH(StagewiseClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         One hypothesis a round.
-    coef_ : ndarray of shape (n_rounds_, n_classes), or (n_rounds_,) for two classes
+    coef_ : ndarray of shape ``(n_rounds_, n_classes)``, or ``(n_rounds_,)`` for two classes
         Votes times weights.
     intercept_ : float
         0.0.
-    errors_ : ndarray of shape (n_rounds_,)
+    errors_ : ndarray of shape ``(n_rounds_,)``
         Weighted errors over the table.
-    objective_path_ : ndarray of shape (n_rounds_,)
+    objective_path_ : ndarray of shape ``(n_rounds_,)``
         Mean of exp(-Y_ik f_k(x_i)) after each round.
     n_rounds_ : int
         Rounds that were run.
@@ -109,13 +109,13 @@ class AdaBoostECC(StagewiseClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         One hypothesis a round.
-    coef_ : ndarray of shape (n_rounds_, n_classes), or (n_rounds_,) for two classes
+    coef_ : ndarray of shape ``(n_rounds_, n_classes)``, or ``(n_rounds_,)`` for two classes
         Colors times weights.
     intercept_ : float
         0.0.
-    errors_ : ndarray of shape (n_rounds_,)
+    errors_ : ndarray of shape ``(n_rounds_,)``
         Weighted errors of the hypotheses at their coloring.
-    objective_path_ : ndarray of shape (n_rounds_,)
+    objective_path_ : ndarray of shape ``(n_rounds_,)``
         Mean of exp(-(f_y - f_k) / 2) over other classes k, after each round.
     n_rounds_ : int
         Rounds that were run.
@@ -204,13 +204,13 @@ default="one-against-all"
         The code.
     hypotheses_ : Hypotheses
         ``n_columns`` hypotheses a round.
-    coef_ : ndarray of shape (n_rounds_ * n_columns, n_classes), or (n_rounds_ * n_columns,) for two classes
+    coef_ : ndarray of shape ``(n_rounds_ * n_columns, n_classes)``, or 1-d for two classes
         Their weights, in the score of every class that has +1 in their column.
     intercept_ : float
         0.0.
-    errors_ : ndarray of shape (n_rounds_, n_columns)
+    errors_ : ndarray of shape ``(n_rounds_, n_columns)``
         Weighted errors of the hypotheses.
-    objective_path_ : ndarray of shape (n_rounds_,)
+    objective_path_ : ndarray of shape ``(n_rounds_,)``
         Mean of exp(-code[y_i, s] g_s(x_i)) after each round.
     n_rounds_ : int
         Rounds that were run.

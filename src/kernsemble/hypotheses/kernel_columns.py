@@ -11,7 +11,7 @@ Stratified search (Algorithm 5.1, steps 5 to 8). Kernels stand in the order of t
    is taken.
 3. If none, the master problem is solved (TR2).
 
-E is where xi_i > 0, and there |V_i| is at its bound (complementarity (17)). A violation is a score above
+E is where xi_i > 0, and there ``|V_i|`` is at its bound (complementarity (17)). A violation is a score above
 ``tau``. The regular search prices all of N for all kernels and takes the best.
 
 Columns are evaluated in blocks and kept while a memory budget lasts; matrices of n x n entries are never

@@ -1,7 +1,7 @@
 """Hypotheses that look at one linear projection, and pools of them drawn at random.
 
 shen2014 (Section VI A) does not optimize perceptrons and Fourier cosines: it draws 2000 pairs (theta,
-kappa) and takes the one that maximizes |sum_i V_i h(x_i)|, equation (8). A pool is drawn once, or afresh
+kappa) and takes the one that maximizes ``|sum_i V_i h(x_i)|``, equation (8). A pool is drawn once, or afresh
 for every search.
 
 Paper symbols: theta = theta, kappa = kappa; h(x) is a function of theta'x - kappa.

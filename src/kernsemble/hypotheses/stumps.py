@@ -1,6 +1,6 @@
 """Decision stumps: exact search over all of them, and evaluation whose cost hardly grows with their number.
 
-Problem: given signed weights V, maximize |sum_i V_i h(x_i)| over h(x) = s sign(x_f - t), s in {-1, +1}:
+Problem: given signed weights V, maximize ``|sum_i V_i h(x_i)|`` over h(x) = s sign(x_f - t), s in {-1, +1}:
 equation (8) of shen2014, (4) of lin2012, the base learner of linli2005. Between two neighboring values of a
 feature every threshold gives the same column, so one stands for them all: the midpoint. The constant h = s
 is the stump with t = -inf. The features are ranked once; a search is then one pass of additions

@@ -1,9 +1,11 @@
 r"""Quadratic masters over dense columns: bi2004's (7) with alpha >= 0, (11) with alpha free, and their kin.
 
-Primal (7):   min_{w >= 0, b}  1/2 |w|^2 [+ 1/2 b^2] + sum_i c_i max(0, 1 - y_i (H_i w + b))
-Dual (9):     max_u  sum_i u_i - 1/2 |max(H'(y u), 0)|^2 [- 1/2 (y'u)^2],    0 <= u_i <= c_i   [y'u = 0]
+::
 
-With w free (11) the dual's max(., 0) goes, and w = H'(y u). In general (`box_loss`), with V_i = u_i y_i,
+    Primal (7):   min_{w >= 0, b}  1/2 |w|^2 [+ 1/2 b^2] + sum_i c_i max(0, 1 - y_i (H_i w + b))
+    Dual (9):     max_u  sum_i u_i - 1/2 |max(H'(y u), 0)|^2 [- 1/2 (y'u)^2],    0 <= u_i <= c_i   [y'u = 0]
+
+With w free (11) the dual's max(., 0) goes, and w = H'(y u). In general (`box_loss`), with V_i = u_i y_i::
 
     min_{w, b}  1/2 |w|^2 + sum_i loss_i(H_i w + G_i b) + q'b,
     max_V  t'V - epsilon |V|_1 - 1/2 |[H'V]|^2,    l <= V <= h,    G'V = q

@@ -1,7 +1,9 @@
 r"""Regression with the epsilon-insensitive loss and an l2 norm: problem (13) of bi2004.
 
-Primal:  min_{w,b}  1/2 |w|^2 [+ 1/2 b^2] + sum_i c_i max(0, |y_i - H_i w - b| - epsilon),        c_i = C s_i
-Dual:    max_V  y'V - epsilon |V|_1 - 1/2 |H'V|^2 [- 1/2 (1'V)^2],    |V_i| <= c_i   [1'V = 0]
+::
+
+    Primal:  min_{w,b}  1/2 |w|^2 [+ 1/2 b^2] + sum_i c_i max(0, |y_i - H_i w - b| - epsilon),    c_i = C s_i
+    Dual:    max_V  y'V - epsilon |V|_1 - 1/2 |H'V|^2 [- 1/2 (1'V)^2],    |V_i| <= c_i   [1'V = 0]
 
 The paper writes two multipliers a sample and a column of double length (K over -K); of u_i and v_i one is
 zero, and ``V_i = u_i - v_i`` is all that is needed. ``positive`` bounds w below by 0.

@@ -1,7 +1,9 @@
 r"""Regression with the epsilon-insensitive loss and an l1 norm, as a linear program on a live HiGHS model.
 
-Primal:  min_{w,b}  |w|_1 + sum_i c_i max(0, |y_i - H_i w - b| - epsilon),      c_i = C s_i   [w >= 0]
-Dual:    max_V  y'V - epsilon |V|_1,    |H_j'V| <= 1  [H_j'V <= 1],   |V_i| <= c_i   [1'V = 0 with a free b]
+::
+
+    Primal:  min_{w,b}  |w|_1 + sum_i c_i max(0, |y_i - H_i w - b| - epsilon),      c_i = C s_i   [w >= 0]
+    Dual:    max_V  y'V - epsilon |V|_1,  |H_j'V| <= 1  [H_j'V <= 1],  |V_i| <= c_i   [1'V = 0 with a free b]
 
 The model is the dual one, with V = V+ - V-: a new column of the master is one new row, the optimal basis
 stays dual feasible, and the dual simplex goes on from it; its basis matrix has the size of the number of

@@ -1,9 +1,11 @@
 r"""The l1-regularized multi-class exponential loss: problem (2) of lin2012, over the columns found so far.
 
-Primal:  min_{w >= 0}  |w|_1 + (C/p) sum_i s_i sum_{y != y_i} exp(-gamma_(i,y)),   p = (K - 1) sum_i s_i
-         gamma_(i,y) = F_{y_i}(x_i) - F_y(x_i),   F_k = sum of w h over the columns of class k          (1)
-Dual:    max_{lambda >= 0}  sum_i sum_{y != y_i} lambda_(i,y) [1 - log(lambda_(i,y) p / (C s_i))]        (3a)
-         s.t.  sum_i V[i, k] h(x_i) <= 1  for every column h of every class k                           (3b)
+::
+
+    Primal:  min_{w >= 0}  |w|_1 + (C/p) sum_i s_i sum_{y != y_i} exp(-gamma_(i,y)),   p = (K - 1) sum_i s_i
+             gamma_(i,y) = F_{y_i}(x_i) - F_y(x_i),   F_k = sum of w h over the columns of class k        (1)
+    Dual:    max_{lambda >= 0}  sum_i sum_{y != y_i} lambda_(i,y) [1 - log(lambda_(i,y) p / (C s_i))]     (3a)
+             s.t.  sum_i V[i, k] h(x_i) <= 1  for every column h of every class k                        (3b)
 
 with V[i, k] = -lambda_(i,k) for k != y_i and V[i, y_i] = sum_y lambda_(i,y). The columns of MultiBoost-cw
 belong to one class each; those of MultiBoost serve all classes, with K weights.
@@ -68,8 +70,10 @@ class Exponential:
     random_state : int, Generator or None, default=0
         Order of the coordinates (fcd).
 
-    References ---------- G. Lin, C. Shen, A. van den Hengel and D. Suter, Fast Training of Effective
-    Multi-class Boosting Using Coordinate Descent Optimization, ACCV 2012.
+    References
+    ----------
+    G. Lin, C. Shen, A. van den Hengel and D. Suter, Fast Training of Effective Multi-class Boosting Using
+    Coordinate Descent Optimization, ACCV 2012.
 
     Examples
     --------

@@ -1,7 +1,9 @@
 r"""The l2-regularized hinge: problem (1) of shen2014, (11) of bi2004, over the columns found so far.
 
-Primal:  min_{w,b}  1/2 |w|^2 [+ 1/2 b^2]  +  sum_i c_i max(0, 1 - y_i (H_i w + b)),      c_i = C s_i
-Dual:    max_u  sum_i u_i - 1/2 |H'(y u)|^2 [- 1/2 (y'u)^2],   0 <= u_i <= c_i   [y'u = 0]
+::
+
+    Primal:  min_{w,b}  1/2 |w|^2 [+ 1/2 b^2]  +  sum_i c_i max(0, 1 - y_i (H_i w + b)),      c_i = C s_i
+    Dual:    max_u  sum_i u_i - 1/2 |H'(y u)|^2 [- 1/2 (y'u)^2],   0 <= u_i <= c_i   [y'u = 0]
 
 The bracket that applies depends on the intercept: none; "penalized" (LIBLINEAR's) adds 1/2 b^2; "free" (the
 papers' and LIBSVM's) adds the constraint y'u = 0. Sample weights s_i multiply the losses.

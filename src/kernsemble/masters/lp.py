@@ -1,17 +1,18 @@
 r"""The l1-regularized hinge, LPBoost's linear program, on HiGHS: (4) and (5) of shen2014, (4) and (5) of
 bi2004.
 
-Primal:  min_{w,b}  sum_j |w_j| [+ |b|]  +  sum_i c_i max(0, 1 - y_i (H_i w + b)),    w >= 0 or free, c_i =
-C s_i Dual:    max_u  sum_i u_i,   0 <= u_i <= c_i,   sum_i u_i y_i H_ij <= 1 (|.| <= 1 if w is free)   [y'u
-= 0]
+::
 
-The intercept is absent, "penalized" (|y'u| <= 1) or "free" (y'u = 0).
+    Primal:  min_{w,b}  sum_j |w_j| [+ |b|]  +  sum_i c_i max(0, 1 - y_i (H_i w + b)),  c_i = C s_i   [w >= 0]
+    Dual:    max_u  sum_i u_i,   0 <= u_i <= c_i,   sum_i u_i y_i H_ij <= 1   [|.| <= 1 if w is free, y'u = 0]
+
+The intercept is absent, "penalized" (``|y'u| <= 1``) or "free" (y'u = 0).
 
 Three ways to solve it, for the comparison of shen2014's figure 2:
 
 - "dual-simplex" keeps the dual (5) as a live model: a new column is a new row, which leaves the basis dual
-feasible.
-  Its basis has one row per column of H, where that of (4) has one per sample. This is the one to use.
+  feasible. Its basis has one row per column of H, where that of (4) has one per sample. This is the one to
+  use.
 - "primal-simplex" keeps the primal (4) live: a new column leaves the basis primal feasible.
 - "ipm" solves the dual (5) anew each time by an interior point method, as the paper did with Mosek.
 

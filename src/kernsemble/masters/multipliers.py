@@ -1,11 +1,13 @@
 r"""Method of multipliers with Newton steps, for the columns of a quadratic master.
 
-Primal:  min_x  1/2 sum_{j in Q} x_j^2 + q'x + sum_i loss_i((A x)_i),     x_j >= 0 for j in P
-Dual:    max_V  t'V - epsilon |V|_1 - 1/2 sum_{j in Q} [(A'V)_j]^2,     l <= V <= h,   (A'V)_j = q_j off Q
+::
+
+    Primal:  min_x  1/2 sum_{j in Q} x_j^2 + q'x + sum_i loss_i((A x)_i),     x_j >= 0 for j in P
+    Dual:    max_V  t'V - epsilon |V|_1 - 1/2 sum_{j in Q} [(A'V)_j]^2,     l <= V <= h,   (A'V)_j = q_j off Q
 
 ([z] is max(z, 0) on P; columns outside Q are the unpenalized ones: an intercept, the margin of the nu forms.)
 
-With centers (V^c, s^c, c) the inner problem replaces each loss by its smoothed form
+With centers (V^c, s^c, c) the inner problem replaces each loss by its smoothed form::
 
     max_v  v (t - f) - epsilon |v| - delta/2 (v - V^c)^2,
 

@@ -1,4 +1,4 @@
-r"""The nu forms: nu in (0, 1] bounds the share of samples outside, and the margin or the tube is found.
+r"""The nu forms: nu in (0, 1] bounds the share of samples outside, and the margin or the tube is found::
 
     novelty         min_{w,r}     1/2 |w|^2 - r + 1/(nu n) sum_i max(0, r - H_i w)
     classification  min_{w,b,r}   1/2 |w|^2 - nu r + 1/n sum_i max(0, r - y_i (H_i w + b))
@@ -6,8 +6,8 @@ r"""The nu forms: nu in (0, 1] bounds the share of samples outside, and the marg
 
 bi2004 says (section 4) that its approach applies to them; here is how. The new scalar is one more
 unpenalized column of `column_qp` with a linear cost, so the dual gains one equation: sum V = 1, y'V = nu,
-or |V|_1 = C nu n. Columns are priced with V as before. Regression takes every sample twice, above and below
-the tube, as the paper's (13) does.
+or ``|V|_1 = C nu n``. Columns are priced with V as before. Regression takes every sample twice, above and
+below the tube, as the paper's (13) does.
 
 Stop and method: those of `column_qp`.
 

@@ -1,7 +1,9 @@
 r"""Least squares on simplex codes: problem (10) of shen2014, over the columns found so far.
 
-Primal:  min_{W,b}  1/2 |W|^2 + C/2 sum_i s_i |O_i|^2,      O = L - H W - 1 b'                         (10)
-Dual:    max_U  sum_i U_i . L_i - 1/2 |H'U|^2 - 1/(2C) sum_i |U_i|^2 / s_i,   1'U = 0
+::
+
+    Primal:  min_{W,b}  1/2 |W|^2 + C/2 sum_i s_i |O_i|^2,      O = L - H W - 1 b'                       (10)
+    Dual:    max_U  sum_i U_i . L_i - 1/2 |H'U|^2 - 1/(2C) sum_i |U_i|^2 / s_i,   1'U = 0
 
 L_i is the code of sample i's class: K = l + 1 unit vectors of R^l with inner products -1/l. At the optimum
 U = C s O, W = H'U (12). Sample weights s_i multiply the losses.
@@ -13,7 +15,7 @@ three passes over the columns, whatever the number of outputs. (11) asks for the
 instead, see ``simplex_inverse``; the solutions are the same. Repeated columns are no trouble: 1/C keeps every
 pivot positive.
 
-Stop: none is needed, the solution is exact. The gap is 1/2 |W - H'U|^2 and shows what rounding has left.
+Stop: none is needed, the solution is exact. The gap is ``1/2 |W - H'U|^2`` and shows what rounding has left.
 
 Paper symbols: Phi(x) = a row of H (the paper's H is its transpose), tau = output, J = n_columns.
 """

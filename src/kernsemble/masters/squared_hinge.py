@@ -1,8 +1,10 @@
 r"""The l2-regularized squared hinge over the columns found so far, by Newton's method with a growing Gram
 matrix.
 
-Primal:  min_{w,b}  1/2 |w|^2 [+ 1/2 b^2]  +  sum_i c_i max(0, 1 - y_i (H_i w + b))^2,      c_i = C s_i
-Dual:    max_u  sum_i u_i - 1/2 |H'(y u)|^2 [- 1/2 (y'u)^2] - sum_i u_i^2 / (4 c_i),   u >= 0   [y'u = 0]
+::
+
+    Primal:  min_{w,b}  1/2 |w|^2 [+ 1/2 b^2]  +  sum_i c_i max(0, 1 - y_i (H_i w + b))^2,      c_i = C s_i
+    Dual:    max_u  sum_i u_i - 1/2 |H'(y u)|^2 [- 1/2 (y'u)^2] - sum_i u_i^2 / (4 c_i),   u >= 0   [y'u = 0]
 
 C multiplies the sum of squared slacks without a factor 1/2, as in LIBLINEAR. The intercept is absent,
 "penalized" (1/2 b^2) or "free" (y'u = 0), as in `hinge`. Both problems have one solution.

@@ -4,12 +4,15 @@ from kernsemble.experiments.shen2014 import (
     infinite,
     multiboost,
     multiclass,
+    pictures,
+    repeated,
     spam,
     table1,
     table2,
     theory,
     timing,
     toy,
+    vowel,
 )
 from kernsemble.experiments.shen2014.plan import paper
 
@@ -18,10 +21,13 @@ __all__ = [
     "multiboost",
     "multiclass",
     "paper",
+    "pictures",
+    "repeated",
     "spam",
     "table1",
     "table2",
     "theory",
     "timing",
     "toy",
+    "vowel",
 ]

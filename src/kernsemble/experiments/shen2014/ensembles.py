@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -24,27 +25,45 @@ class Stages:
 
     hypotheses: Hypotheses
     weights: list[tuple[np.ndarray, float]]
+    collect: Callable[[int | None], Hypotheses]  # the first hypotheses, as many as asked for
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """Return the decisions, a column for each number of rounds."""
         H = np.asarray(self.hypotheses.outputs(X), dtype=np.float64, order="F")
         return np.column_stack([H[:, : len(w)] @ w + b for w, b in self.weights])
 
+    def truncated(self, index: int) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the decision function after one of the numbers of rounds, which evaluates just those."""
+        w, b = self.weights[index]
+        return partial(self.collect(len(w)).decision, W=w, b=b)
+
 
 def boost(oracle: Oracle, y: np.ndarray, rounds: Sequence[int]) -> Stages:
     """Run AdaBoost, and read it at some numbers of rounds."""
     boosted = adaboost(oracle, y, range(max(rounds)))
-    return Stages(oracle.collect(boosted.keys), [(boosted.W[:T], 0.0) for T in rounds])
+    first = lambda J: oracle.collect(boosted.keys[:J])  # noqa: E731
+    return Stages(first(None), [(boosted.W[:T], 0.0) for T in rounds], first)
 
 
 def generate(oracle: Oracle, master: Master, rounds: Sequence[int], tol: float) -> Stages:
     """Run column generation, and read it at some numbers of rounds."""
     result = column_generation(oracle, master, max(rounds), tol=tol)
     path = result.weights or [(result.solution.w, result.solution.b)]
-    return Stages(oracle.collect(result.keys), [path[min(T, len(path)) - 1] for T in rounds])
+    first = lambda J: oracle.collect(result.keys[:J])  # noqa: E731
+    return Stages(first(None), [path[min(T, len(path)) - 1] for T in rounds], first)
 
 
 Fit = Callable[[Draw, float], Stages]  # a training part and a value of C give an ensemble
+Family = Callable[[np.ndarray], Oracle]  # training rows give what a round may choose from
+
+
+def boosting(family: Family, rounds: Sequence[int]) -> Fit:
+    """Return how AdaBoost is fitted; it has no C."""
+
+    def fit(part: Draw, _: float) -> Stages:
+        return boost(family(part.X), part.y, rounds)
+
+    return fit
 
 
 @dataclass(frozen=True)
@@ -64,6 +83,11 @@ class Search:
             return self.Cs[int(self.correct[:, column].argmax())], column
         i, j = np.unravel_index(self.correct.argmax(), self.correct.shape)
         return self.Cs[int(i)], int(j)
+
+    def among(self, columns: Sequence[int]) -> tuple[float, int]:
+        """Return C and the column of the number of rounds, when only some numbers of rounds are allowed."""
+        C, j = Search(self.Cs, self.rounds, self.correct[:, list(columns)]).best()
+        return C, columns[j]
 
 
 def search(fit: Fit, data: Draw, folds: Folds, Cs: Sequence[float], rounds: Sequence[int]) -> Search:

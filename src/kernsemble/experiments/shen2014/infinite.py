@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from functools import partial
+from time import process_time
 
 import numpy as np
 
-from kernsemble.experiments.shen2014.draws import Draw, draw, folds_of
-from kernsemble.experiments.shen2014.ensembles import Stages, boost, generate, search
+from kernsemble.column_generation import column_generation
+from kernsemble.experiments.shen2014.cgens import machine_ensemble
+from kernsemble.experiments.shen2014.draws import draw, folds_of
+from kernsemble.experiments.shen2014.ensembles import boost, generate, search
 from kernsemble.experiments.shen2014.machines import choose_width, powers_of_two
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.pools import make_family
@@ -32,7 +35,7 @@ def to_infinity(
     where the two differ, in percent. error: test errors, last that of the machine.
     """
     data = draw(trial)
-    ranks, ranks_test = _ranks(data.X, data.X), _ranks(data.X, data.X_test)
+    ranks, ranks_test = ranks_of(data.X, data.X), ranks_of(data.X, data.X_test)
     K, K_test = 2.0 * stump_kernel(ranks), 2.0 * stump_kernel(ranks_test, ranks)
     Cs = powers_of_two(log2_C_path)
     C = Cs[int(cross_validate_path(K, data.y, Cs, folds_of(trial, data.y, n_folds)).sum(axis=1).argmax())]
@@ -51,7 +54,7 @@ def to_infinity(
     }
 
 
-def _ranks(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+def ranks_of(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
     """Return how many of the cuts midway between neighboring values of X each entry of Z lies above."""
     columns = []
     for values, entries in zip(X.T, Z.T, strict=True):
@@ -64,59 +67,62 @@ def _objective(H: np.ndarray, w: np.ndarray, b: float, y: np.ndarray, C: float) 
     return float(0.5 * w @ w + C * np.maximum(0.0, 1.0 - y * (H @ w + b)).sum())
 
 
-@paper.trials(
-    "multiple_kernels",
-    methods=("width by cross-validation", "all widths at once"),
-    datasets=BINARY_SETS,
-)
+MIXTURES = ("width by cross-validation", "all widths at once", "all widths, all features and each alone")
+
+
+@paper.trials("multiple_kernels", methods=MIXTURES, datasets=BINARY_SETS)
 def multiple_kernels(
     trial: Trial,
     *,
     n_folds: int,
     pool_size: int,
-    log2_C: list[int],
+    log2_C_cosines: list[int],
     log2_C_gauss: list[int],
     log2_gamma: list[int],
+    width_ties: str,
     tol: float,
     n_cosines: int,
 ) -> dict[str, float | np.ndarray]:
-    """CGENS over cosines of one width that a kernel machine has searched for, or of all widths in one pool.
+    """CGENS over cosines of one width that a kernel machine has searched for, or of many kernels in one pool.
 
     problems: optimization problems solved to choose widths and C. share: share of the total absolute weight
-    on each width.
+    on each width, kernels: how many of the mixed kernels (widths times groups of features) have any.
     """
     data = draw(trial)
-    folds, gammas, Cs = folds_of(trial, data.y, n_folds), powers_of_two(log2_gamma), powers_of_two(log2_C)
+    folds, gammas, Cs = (
+        folds_of(trial, data.y, n_folds),
+        powers_of_two(log2_gamma),
+        powers_of_two(log2_C_cosines),
+    )
     problems, widths = len(Cs) * n_folds, gammas
-    started = perf_counter()
+    started = process_time()
     if trial.method == "width by cross-validation":
         grid = powers_of_two(log2_C_gauss)
-        widths = [choose_width(data, folds, grid, gammas)]
+        widths = [choose_width(data, folds, grid, gammas, width_ties)]
         problems += len(grid) * len(gammas) * n_folds
-    options = {"n_hypotheses": pool_size, "random_state": trial.shared_seed("pool")}
-
-    def fit(part: Draw, C: float) -> Stages:
-        oracle = FourierPool(part.X, gamma=widths, **options)
-        return generate(oracle, Hinge(part.y, C, intercept="free", tol=tol), [n_cosines], tol)
-
+    d = data.X.shape[1]
+    groups = [range(d), *([j] for j in range(d))] if trial.method.endswith("alone") else None
+    options = {"n_hypotheses": pool_size, "random_state": trial.shared_seed("pool"), "groups": groups}
+    family = partial(FourierPool, gamma=widths, **options)
+    fit = machine_ensemble(family, [n_cosines], tol)
     C, _ = search(fit, data, folds, Cs, [n_cosines]).best()
-    ensemble = fit(data, C)
-    seconds = perf_counter() - started
-    theta, (w, _) = ensemble.hypotheses.theta, ensemble.weights[0]
+    result = column_generation(
+        family(data.X), Hinge(data.y, C, intercept="free", tol=tol), n_cosines, tol=tol
+    )
+    seconds = process_time() - started
+    pool, w = family(data.X), result.solution.w
+    weights = np.bincount(
+        [pool.kernel_of(key) for key in result.keys], weights=np.abs(w), minlength=len(pool.kernels)
+    )
+    scores = pool.collect(result.keys).decision(data.X_test, w, result.solution.b)
+    by_width = weights.reshape(len(widths), -1).sum(axis=1) / weights.sum()
     return {
-        "error": data.error(ensemble.scores(data.X_test)[:, 0]),
+        "error": data.error(scores),
         "problems": problems,
-        "share": _share(theta, w, gammas),
+        "share": by_width if len(widths) > 1 else np.array([float(g == widths[0]) for g in gammas]),
+        "kernels": int((weights > 0).sum()),
         "search_seconds": seconds,
     }
-
-
-def _share(theta: np.ndarray, w: np.ndarray, gammas: list[float]) -> np.ndarray:
-    """Attribute each cosine to the likeliest width by its length (E |theta|^2 = 2 gamma d); share out |w|."""
-    d = theta.shape[1]
-    likelihood = [-0.25 * (theta**2).sum(axis=1) / gamma - 0.5 * d * np.log(2.0 * gamma) for gamma in gammas]
-    owner = np.argmax(likelihood, axis=0)
-    return np.bincount(owner, weights=np.abs(w), minlength=len(gammas)) / np.abs(w).sum()
 
 
 # What a round may choose from: all stumps, or 2000 drawn once or anew in each round.

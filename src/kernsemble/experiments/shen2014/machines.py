@@ -27,9 +27,16 @@ def train_on_kernel(
     return K_test @ solution.w + solution.b, C, int((solution.w != 0).sum())
 
 
-def choose_width(data: Draw, folds: Folds, Cs: Sequence[float], gammas: Sequence[float]) -> float:
-    """Return the Gaussian width of the best grid point; among equals the smallest C, then gamma."""
+def choose_width(
+    data: Draw, folds: Folds, Cs: Sequence[float], gammas: Sequence[float], ties: str = "C first"
+) -> float:
+    """Return the Gaussian width of the best grid point.
+
+    Among equals "C first" takes the smallest C, then gamma; "width first" the smallest gamma, then C.
+    """
     squares = squared_distances(data.X)
     counts = [cross_validate_path(np.exp(-g * squares), data.y, Cs, folds).sum(axis=1) for g in gammas]
-    correct = np.array(counts).T  # Cs x gammas
-    return gammas[int(np.unravel_index(correct.argmax(), correct.shape)[1])]
+    correct = np.array(counts)  # gammas x Cs
+    if ties == "width first":
+        return gammas[int(np.unravel_index(correct.argmax(), correct.shape)[0])]
+    return gammas[int(np.unravel_index(correct.T.argmax(), correct.T.shape)[1])]

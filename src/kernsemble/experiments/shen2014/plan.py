@@ -7,23 +7,34 @@ from kernsemble.experiments.shen2014.sets import STORED
 
 paper = Paper("shen2014", title="From Kernel Machines to Ensemble Learning", datasets=STORED)
 
+# In the order in which they are computed.
 paper.exhibit(
     "table1",
-    "Test errors with decision stumps (table I)",
-    metrics=("error", "error_500", "C", "rounds", "size"),
+    "Test errors with decision stumps (table I), and at equal numbers of oracle calls",
+    metrics=("error", "error_500", "C", "rounds", "size", "by_calls"),
 )
 paper.exhibit(
     "table2",
     "Test errors with Fourier cosines and with perceptrons (table II)",
     metrics=("error", "error_selected", "C", "gamma", "rounds", "size"),
 )
-paper.exhibit("figure1", "Training and test error in the plane (figure 1)", metrics=("test", "train", "C"))
 paper.exhibit("table4", "Spam with 60 stumps (table IV, figure 5)", metrics=("error", "C", "features"))
+paper.exhibit("figure1", "Training and test error in the plane (figure 1)", metrics=("test", "train", "C"))
 paper.exhibit(
     "table3",
     "Test errors with several classes (table III, figure 3)",
     metrics=("error", "curve", "C"),
     timing=("seconds_curve",),
+)
+paper.exhibit(
+    "vowel",
+    "Readings of vowel's row of table III",
+    metrics=("error", "C"),
+)
+paper.exhibit(
+    "figure4",
+    "Pictures of scenes, classified rightly and wrongly (figure 4)",
+    metrics=("error", "right", "wrong", "taken_for"),
 )
 paper.exhibit(
     "theorems",
@@ -46,7 +57,7 @@ paper.exhibit(
 paper.exhibit(
     "multiple_kernels",
     "One width chosen by cross-validation, or all widths in one pool",
-    metrics=("error", "problems", "share"),
+    metrics=("error", "problems", "share", "kernels"),
     timing=("search_seconds",),
 )
 paper.exhibit(
@@ -55,10 +66,15 @@ paper.exhibit(
     metrics=("AdaBoost", "LPBoost", "CGENS"),
 )
 paper.exhibit(
+    "draws",
+    "Twenty splits of our own, for error bars",
+    metrics=("errors", "C", "rounds"),
+)
+paper.exhibit(
     "prediction",
     "Seconds to classify 10,000 points",
-    metrics=("error", "size"),
-    timing=("eval_seconds",),
+    metrics=("error", "size", "curve"),
+    timing=("eval_seconds", "seconds_curve"),
     alone=True,
 )
 paper.exhibit(
@@ -70,6 +86,6 @@ paper.exhibit(
 paper.exhibit(
     "figure2_examples",
     "Training time against examples, 100 iterations (figure 2, bottom)",
-    timing=("reached", "seconds_curve"),
+    timing=("reached", "seconds_curve", "largest_curve"),
     alone=True,
 )

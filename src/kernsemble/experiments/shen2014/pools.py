@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
+from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.base import Oracle
 from kernsemble.hypotheses.fourier import FourierPool
 from kernsemble.hypotheses.perceptrons import PerceptronPool
@@ -36,3 +40,12 @@ def make_family(
 
 
 POOLS = ("stumps", "perceptrons ball", "perceptrons segment", "fourier")
+
+
+def family_of(trial: Trial, name: str, **options: object) -> Callable[[np.ndarray], Oracle]:
+    """Return what makes an oracle of training rows, by the name of its family; methods share its draws."""
+    return partial(_family, name, trial.shared_seed("pool"), options)
+
+
+def _family(name: str, seed: int, options: dict, X: np.ndarray) -> Oracle:
+    return make_family(name, X, seed, **options)

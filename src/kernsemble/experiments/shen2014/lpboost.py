@@ -1,0 +1,18 @@
+"""How LPBoost is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kernsemble.experiments.shen2014.draws import Draw
+from kernsemble.experiments.shen2014.ensembles import Family, Fit, Stages, generate
+from kernsemble.masters.lp import HingeLP
+
+
+def linear_programming(family: Family, rounds: Sequence[int], tol: float) -> Fit:
+    """Return how LPBoost is fitted: problem (4), as the paper prints it without an intercept."""
+
+    def fit(part: Draw, C: float) -> Stages:
+        return generate(family(part.X), HingeLP(part.y, C), rounds, tol)
+
+    return fit

@@ -1,0 +1,189 @@
+"""Trials on twenty splits of our own, for error bars: all eleven methods of tables I and II.
+
+C and the number of rounds (the Gaussian width too) come from 5-fold cross-validation on the first split, and
+are kept for the others. A trial is all splits of one set for one method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kernsemble.experiments.shen2014.cgens import machine_ensemble
+from kernsemble.experiments.shen2014.draws import Draw, draw, folds_of
+from kernsemble.experiments.shen2014.ensembles import Family, Fit, boosting, search
+from kernsemble.experiments.shen2014.lpboost import linear_programming
+from kernsemble.experiments.shen2014.machines import DISTANCE_KERNELS, choose_width, powers_of_two
+from kernsemble.experiments.shen2014.plan import paper
+from kernsemble.experiments.shen2014.pools import family_of
+from kernsemble.experiments.shen2014.sets import IDA_SETS
+from kernsemble.experiments.shen2014.table2 import cosine_kernels
+from kernsemble.experiments.trial import Trial
+from kernsemble.kernels import gaussian_kernel
+from kernsemble.masters.kernel_hinge import cross_validate_path, solve_kernel_hinge
+
+Result = dict[str, float | np.ndarray]
+
+
+def _first(trial: Trial) -> Trial:
+    return replace(trial, number=0)
+
+
+def _family(trial: Trial, pool: str, pool_size: int, thresholds: str, *, constant: bool = True) -> Family:
+    """Return all stumps or a pool of perceptrons, as the method's name says."""
+    if trial.method.startswith("stump"):
+        return family_of(_first(trial), "stump", constant=constant)
+    return family_of(_first(trial), f"perceptrons {thresholds} {pool}", size=pool_size)
+
+
+def _repeat(
+    trial: Trial, fit: Fit, Cs: Sequence[float], rounds: Sequence[int], n_folds: int, n_draws: int
+) -> Result:
+    """Select on the first split, with stumps the number of rounds too, and fit all."""
+    first = draw(_first(trial))
+    found = search(fit, first, folds_of(_first(trial), first.y, n_folds), Cs, rounds)
+    C, t = found.best(None if trial.method.startswith("stump") else len(rounds) - 1)
+    errors = []
+    for number in range(n_draws):
+        data = draw(replace(trial, number=number))
+        errors.append(data.error(fit(data, C).scores(data.X_test)[:, t]))
+    return {"errors": np.array(errors), "C": C, "rounds": rounds[t]}
+
+
+@paper.trials("draws", methods=("stump:AdaBoost", "perceptron:AdaBoost"), datasets=IDA_SETS)
+def boosted_draws(
+    trial: Trial,
+    *,
+    n_draws: int,
+    n_folds: int,
+    rounds: list[int],
+    pool: str,
+    pool_size: int,
+    thresholds: str,
+) -> Result:
+    """AdaBoost."""
+    fit = boosting(_family(trial, pool, pool_size, thresholds), rounds)
+    return _repeat(trial, fit, [1.0], rounds, n_folds, n_draws)
+
+
+@paper.trials("draws", methods=("stump:LPBoost", "perceptron:LPBoost"), datasets=IDA_SETS)
+def lp_draws(
+    trial: Trial,
+    *,
+    n_draws: int,
+    n_folds: int,
+    rounds: list[int],
+    pool: str,
+    pool_size: int,
+    thresholds: str,
+    log2_C_lp: list[int],
+    tol: float,
+) -> Result:
+    """LPBoost."""
+    fit = linear_programming(_family(trial, pool, pool_size, thresholds), rounds, tol)
+    return _repeat(trial, fit, powers_of_two(log2_C_lp), rounds, n_folds, n_draws)
+
+
+@paper.trials("draws", methods=("stump:CGENS", "perceptron:CGENS"), datasets=IDA_SETS)
+def cgens_draws(
+    trial: Trial,
+    *,
+    n_draws: int,
+    n_folds: int,
+    rounds: list[int],
+    pool: str,
+    pool_size: int,
+    thresholds: str,
+    log2_C: list[int],
+    tol: float,
+) -> Result:
+    """CGENS on stumps and perceptrons."""
+    fit = machine_ensemble(_family(trial, pool, pool_size, thresholds, constant=False), rounds, tol)
+    return _repeat(trial, fit, powers_of_two(log2_C), rounds, n_folds, n_draws)
+
+
+@paper.trials("draws", methods=("fourier:CGENS",), datasets=IDA_SETS)
+def fourier_draws(
+    trial: Trial,
+    *,
+    n_draws: int,
+    n_folds: int,
+    rounds: list[int],
+    pool: str,
+    pool_size: int,
+    log2_C_cosines: list[int],
+    log2_C_gauss: list[int],
+    log2_gamma: list[int],
+    width_ties: str,
+    tol: float,
+) -> Result:
+    """CGENS on cosines, of the width that the Gaussian machine has chosen."""
+    gamma = _width(trial, n_folds, log2_C_gauss, log2_gamma, width_ties)
+    family = family_of(_first(trial), f"fourier {pool}", size=pool_size, gamma=gamma)
+    fit = machine_ensemble(family, rounds, tol)
+    return _repeat(trial, fit, powers_of_two(log2_C_cosines), rounds, n_folds, n_draws)
+
+
+def _width(
+    trial: Trial, n_folds: int, log2_C_gauss: list[int], log2_gamma: list[int], width_ties: str
+) -> float:
+    first = draw(_first(trial))
+    folds = folds_of(_first(trial), first.y, n_folds)
+    return choose_width(first, folds, powers_of_two(log2_C_gauss), powers_of_two(log2_gamma), width_ties)
+
+
+Kernels = Callable[[Draw], Sequence[np.ndarray]]
+
+
+def _repeat_machine(
+    trial: Trial, kernels: Kernels, log2_Cs: Sequence[int], n_folds: int, n_draws: int
+) -> Result:
+    """Select C on the first split, and train on all."""
+    first, Cs = draw(_first(trial)), powers_of_two(log2_Cs)
+    folds = folds_of(_first(trial), first.y, n_folds)
+    C = Cs[int(cross_validate_path(kernels(first)[0], first.y, Cs, folds).sum(axis=1).argmax())]
+    errors = []
+    for number in range(n_draws):
+        data = draw(replace(trial, number=number))
+        K, K_test = kernels(data)
+        machine = solve_kernel_hinge(K, data.y, C)
+        errors.append(data.error(K_test @ machine.w + machine.b))
+    return {"errors": np.array(errors), "C": C}
+
+
+@paper.trials("draws", methods=("stump:SVM", "perceptron:SVM"), datasets=IDA_SETS)
+def machine_draws(
+    trial: Trial, *, n_draws: int, n_folds: int, log2_C_stump: list[int], log2_C_perceptron: list[int]
+) -> Result:
+    """Machines with the kernels of all stumps and of all perceptrons."""
+    name = trial.method.partition(":")[0]
+    kernel = DISTANCE_KERNELS[name]
+    grid = log2_C_stump if name == "stump" else log2_C_perceptron
+    return _repeat_machine(
+        trial, lambda data: (kernel(data.X), kernel(data.X_test, data.X)), grid, n_folds, n_draws
+    )
+
+
+@paper.trials("draws", methods=("fourier:RFF", "fourier:SVM"), datasets=IDA_SETS)
+def gaussian_draws(
+    trial: Trial,
+    *,
+    n_draws: int,
+    n_folds: int,
+    pool_size: int,
+    log2_C_gauss: list[int],
+    log2_gamma: list[int],
+    width_ties: str,
+) -> Result:
+    """The Gaussian machine, and the linear one on random cosines."""
+    gamma = _width(trial, n_folds, log2_C_gauss, log2_gamma, width_ties)
+    seed = _first(trial).shared_seed("pool")
+
+    def kernels(data: Draw) -> list[np.ndarray]:
+        if trial.method == "fourier:RFF":
+            return cosine_kernels(data, seed, pool_size, gamma)
+        return [gaussian_kernel(X, data.X, gamma=gamma) for X in (data.X, data.X_test)]
+
+    return _repeat_machine(trial, kernels, log2_C_gauss, n_folds, n_draws)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kernsemble.experiments.errors import PlanError
 from kernsemble.ledger import LedgerRow, ledger_files, read_ledger
 from kernsemble.ledger_figures import (
     chance_beyond,
@@ -14,6 +15,7 @@ from kernsemble.ledger_figures import (
     draw_quantiles,
     save_ledger_figures,
 )
+from kernsemble.score import BEGIN, END, score_table, update_readme
 
 ROOT = Path(__file__).parents[1]
 
@@ -79,3 +81,35 @@ def test_links_lead_to_the_heading_above_an_exhibit(pages):
     places = pages.exhibit_places(ROOT / "results/paper/linli2005/linli2005.ipynb")
     assert places["figure2"] == "figure-2-four-boundaries"
     assert places["L9"] == "the-theorems-checked-on-training-sets"
+
+
+def test_score_counts_every_row_once():
+    rows = [
+        make_row(),
+        make_row(5, "worse"),
+        make_row(verdict="pending"),
+        make_row(verdict="holds", kind="claim"),
+    ]
+    line = next(line for line in score_table(rows).splitlines() if "linli2005" in line)
+    assert line == "| `linli2005` | 3 | 1 | 0 | 1 | 0 | 0 | 0 | 1 | 1 | 1 | 0 | 0 |"
+    assert score_table(rows, link="<{}>".format).splitlines()[-1].startswith("| **all** | 3 | 1 ")
+
+
+def test_score_is_put_between_its_marks(tmp_path):
+    path = tmp_path / "README.md"
+    path.write_text(f"before\n{BEGIN}\nOUTDATED\n{END}\nafter\n")
+    assert update_readme([make_row()], path, write=False)
+    assert "OUTDATED" in path.read_text()
+    assert update_readme([make_row()], path)
+    assert not update_readme([make_row()], path)
+    text = path.read_text()
+    assert text.startswith("before")
+    assert text.endswith("after\n")
+    assert "OUTDATED" not in text
+    path.write_text("no marks")
+    with pytest.raises(PlanError, match="marks"):
+        update_readme([make_row()], path)
+
+
+def test_readme_shows_the_score_of_the_committed_ledger():
+    assert not update_readme(read_ledger(ROOT / "results/paper/ledger.csv"), ROOT / "README.md", write=False)

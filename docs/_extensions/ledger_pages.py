@@ -14,14 +14,12 @@ from pathlib import Path
 import nbformat
 
 from kernsemble.experiments.registry import PAPERS
-from kernsemble.ledger import VERDICTS, LedgerRow, read_ledger, totals
+from kernsemble.ledger import VERDICTS, LedgerRow, read_ledger
 from kernsemble.ledger_figures import BEYOND, chance_beyond, compared_rows, save_ledger_figures
 from kernsemble.published import read_claims
+from kernsemble.score import score_table
 from kernsemble.tables import MARKS
 
-SCORE = (
-    "printed", "compared", "match", "better", "worse", "not_comparable", "unavailable", "stale", "pending",
-)  # fmt: skip
 Places = dict[str, str]
 TABLE_START = '<div class="table-wrapper"><table class="ledger">'
 TABLE_END = "</tbody></table></div>"
@@ -86,7 +84,7 @@ def index_page(
 Every number that the five papers print, and every claim that they make, stands here beside ours, with a
 verdict by a rule that was fixed in advance. $z$ is the difference divided by its standard error.
 
-{score_table(rows)}
+{score_table(rows, link="[{0}]({0}.md)".format)}
 
 ```{{toctree}}
 :maxdepth: 1
@@ -127,21 +125,6 @@ Write into the box to filter; press a heading to sort.
 <script src="../_static/ledger.js" defer></script>
 ```
 """
-
-
-def score_table(rows: Sequence[LedgerRow]) -> str:
-    """Return the totals of all papers as a table in Markdown."""
-    counts = totals(rows)
-    names = [name.replace("_", " ") for name in SCORE]
-    lines = [f"| paper | {' | '.join(names)} | claims | hold | fail |", "|---|" + "---:|" * (len(SCORE) + 3)]
-    for key in (*(key for key in PAPERS if key in counts), "overall"):
-        count = counts[key]
-        numbers = [count[name] for name in (*SCORE, "claims", "holds", "fails")]
-        if key == "overall":
-            numbers[-4] = sum(row.kind == "cell" and row.verdict == "pending" for row in rows)
-        name = "**all**" if key == "overall" else f"[{key}]({key}.md)"
-        lines.append(f"| {name} | {' | '.join(map(str, numbers))} |")
-    return "\n".join(lines)
 
 
 def _options(names: Sequence[str]) -> str:

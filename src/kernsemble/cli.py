@@ -190,6 +190,7 @@ def verify(options: argparse.Namespace) -> int:
 def ledger(options: argparse.Namespace) -> int:
     """Write the ledger, or check that the committed one is current."""
     from kernsemble.ledger import judge_all, ledger_files, ledger_summary, totals
+    from kernsemble.score import update_readme
     from kernsemble.study import find_root
 
     root = find_root()
@@ -198,6 +199,8 @@ def ledger(options: argparse.Namespace) -> int:
     for line in ledger_summary(totals(rows)):
         say(line)
     changed = ledger_files(rows, folder, write=not options.check)
+    if update_readme(rows, root / "README.md", write=not options.check):
+        changed.append("README.md")
     if not options.check:
         from kernsemble.ledger_figures import save_ledger_figures
 

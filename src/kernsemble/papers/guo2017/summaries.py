@@ -153,3 +153,24 @@ def _at_best(curves: np.ndarray) -> np.ndarray:
 def _difference_cell(first: np.ndarray, second: np.ndarray) -> Cell:
     differs = len(first) > 1 and paired_p_value(first, second) < 0.05
     return _mean_cell(first - second, bold=bool(differs))
+
+
+def show_small(study: Study, exhibit: str, metric: str, save: str) -> Table:
+    """Return means of a metric that spans many orders of magnitude: methods by sets, two digits."""
+    evidence = study.evidence(exhibit)
+    rows = []
+    for method in evidence.methods:
+        samples = [evidence.sample(metric, dataset=label, method=method) for label in evidence.datasets]
+        rows.append((Cell(method), *(_scientific_cell(sample.values) for sample in samples)))
+    status = f"{evidence.status}. ".capitalize() if evidence.status else ""
+    caption = f"{scale_note(study)}{status}Mean of {metric} over the training sets (in brackets the largest)."
+    return _saved(study, Table((exhibit, *evidence.datasets), tuple(rows), caption), save)
+
+
+def _scientific_cell(values: np.ndarray) -> Cell:
+    return Cell(f"{_small(values.mean())} ({_small(values.max())})" if len(values) else "")
+
+
+def _small(value: float) -> str:
+    """Two digits; what is rounding noise shows as 0."""
+    return "0" if abs(value) < 1e-12 else f"{value:.1e}"

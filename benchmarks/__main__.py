@@ -53,7 +53,7 @@ def draw(table: pd.DataFrame) -> None:
     """Draw every ratio beside its target, on a logarithmic axis, as results/benchmarks.svg and .png."""
     from kernsemble.figures import subplots
 
-    figure, axes = subplots(size=(7.5, 0.3 * len(table) + 1.0))
+    figure, axes = subplots(size=(11.0, 0.17 * len(table) + 1.0))
     rows = range(len(table))[::-1]
     reached = table.met
     axes.hlines(rows, 1, table.ratio, color="0.75", linewidth=1)
@@ -63,10 +63,9 @@ def draw(table: pd.DataFrame) -> None:
         )
     axes.plot(table.target, rows, "|", color="black", markersize=9, label="target")
     axes.set(xscale="log", xlabel="peer's time / ours (larger is faster)")
-    axes.set_yticks(
-        rows,
-        [f"{t}, {s}\nagainst {p}" for t, s, p in zip(table.task, table["size"], table.peer, strict=True)],
-    )
+    labels = [f"{t}, {s}; {p}" for t, s, p in zip(table.task, table["size"], table.peer, strict=True)]
+    axes.set_yticks(rows, labels)
+    axes.set_ylim(-1, len(table))
     axes.tick_params(axis="y", labelsize=6)
     axes.axvline(1, color="0.4", linewidth=0.8)
     axes.legend(loc="lower right", fontsize=7)

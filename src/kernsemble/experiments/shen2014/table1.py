@@ -1,7 +1,8 @@
 """Trials of table I: decision stumps, and the machine with the stump kernel.
 
 ``by_calls`` repeats the comparison of AdaBoost and CGENS at equal numbers of oracle calls, selection
-included: CGENS searches C, so while it runs T rounds for each C on each fold, AdaBoost may run several times as many.
+included: CGENS searches C, so while it runs T rounds for each C on each fold, AdaBoost may run several times
+as many.
 """
 
 from __future__ import annotations

@@ -22,9 +22,11 @@ from kernsemble.study import Study
 
 
 def draw_legend(axes: Axes, **options: object) -> None:
-    """Draw a legend, if there is anything yet to put in."""
+    """Draw a legend; where there is nothing to explain yet, say so."""
     if axes.get_legend_handles_labels()[0]:
         axes.legend(**options)
+    else:
+        axes.text(0.5, 0.5, "nothing computed here yet", transform=axes.transAxes, ha="center")
 
 
 def draw_toy(study: Study) -> Figure:

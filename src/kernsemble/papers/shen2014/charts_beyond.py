@@ -16,6 +16,7 @@ from kernsemble.published import read_cells
 from kernsemble.study import Study
 
 _BESIDE = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+_ERRORS = (2, 3, 5, 10, 20, 30)
 _HALVES = {
     "table1": ("stump:AdaBoost", "stump:LPBoost", "stump:SVM", "stump:CGENS"),
     "perceptrons": ("perceptron:AdaBoost", "perceptron:LPBoost", "perceptron:SVM", "perceptron:CGENS"),
@@ -45,6 +46,8 @@ def draw_draws(study: Study) -> Figure:
             panel.plot([], [], "s", color=color, label=column.rpartition(":")[2])
         panel.set(ylabel="test error (%)", yscale="log", title={"table1": "stumps"}.get(half, half))
         panel.set_xlim(-0.6, len(IDA_SETS) - 0.4)
+        panel.set_yticks(_ERRORS, [str(error) for error in _ERRORS])
+        panel.minorticks_off()
         draw_legend(panel, **_BESIDE)
     axes[-1].set_xticks(range(len(IDA_SETS)), IDA_SETS, rotation=45, ha="right")
     return figure

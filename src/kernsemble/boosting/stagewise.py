@@ -135,6 +135,15 @@ def adaboost_mo(
     -------
     Boosted
         With ``n_columns`` hypotheses a round.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.boosting.stagewise import adaboost_mo
+    >>> from kernsemble.hypotheses.stumps import StumpOracle
+    >>> X, labels = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 1, 2])
+    >>> adaboost_mo(StumpOracle(X), labels, 2 * np.eye(3) - 1, range(2)).W.shape
+    (6, 3)
     """
     code = np.asarray(code, dtype=np.float64)
     path = _boost_columns(oracle, code[labels], rounds, weight, _error_rate(perfect))
@@ -168,6 +177,17 @@ def adaboost_mh(
     Returns
     -------
     Boosted
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.boosting.stagewise import adaboost_mh
+    >>> from kernsemble.hypotheses.stumps import StumpOracle
+    >>> X, labels = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 1, 2])
+    >>> found = adaboost_mh(StumpOracle(X), labels, 3, range(4))
+    >>> H = StumpOracle(X).collect(found.keys).outputs(X)
+    >>> (H @ found.W).argmax(axis=1)
+    array([0, 1, 1, 2])
     """
     Y = np.where(labels[:, None] == np.arange(n_classes), 1.0, -1.0)
     prior = _prior(weight, Y)
@@ -219,6 +239,17 @@ def adaboost_ecc(
     Returns
     -------
     Boosted
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.boosting.stagewise import adaboost_ecc
+    >>> from kernsemble.hypotheses.stumps import StumpOracle
+    >>> X, labels = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 1, 2])
+    >>> found = adaboost_ecc(StumpOracle(X), labels, 3, range(4), coloring="maxcut")
+    >>> H = StumpOracle(X).collect(found.keys).outputs(X)
+    >>> (H @ found.W).argmax(axis=1)
+    array([0, 1, 1, 2])
     """
     if coloring not in COLORINGS:
         raise ValueError(f"coloring={coloring!r} is not known; choose one of {', '.join(COLORINGS)}.")

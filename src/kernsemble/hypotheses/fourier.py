@@ -16,7 +16,16 @@ from kernsemble.hypotheses.projections import ProjectionHypotheses, SampledPool
 
 
 class FourierHypotheses(ProjectionHypotheses):
-    """A list of J cosines ``signs[j] * cos(theta[j] @ x - kappa[j])``."""
+    """A list of J cosines ``signs[j] * cos(theta[j] @ x - kappa[j])``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.hypotheses.fourier import FourierHypotheses
+    >>> FourierHypotheses([[np.pi]], [0.0], [1]).outputs(np.array([[0.0], [1.0]]))
+    array([[ 1.],
+           [-1.]])
+    """
 
     @staticmethod
     def _activation(margins: np.ndarray) -> np.ndarray:

@@ -16,7 +16,16 @@ _ATTEMPTS = 10  # descents that may end in an excluded perceptron before the fam
 
 
 class PerceptronHypotheses(ProjectionHypotheses):
-    """A list of J perceptrons ``signs[j] * (+1 if theta[j] @ x > kappa[j] else -1)``."""
+    """A list of J perceptrons ``signs[j] * (+1 if theta[j] @ x > kappa[j] else -1)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.hypotheses.perceptrons import PerceptronHypotheses
+    >>> PerceptronHypotheses([[1.0, 1.0]], [1.0], [1]).outputs(np.array([[0.0, 0.0], [1.0, 1.0]]))
+    array([[-1],
+           [ 1]], dtype=int8)
+    """
 
     @staticmethod
     def _activation(margins: np.ndarray) -> np.ndarray:

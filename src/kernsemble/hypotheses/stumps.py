@@ -135,6 +135,15 @@ class StumpHypotheses:
         Stump j is ``signs[j] * (+1 if x[features[j]] > thresholds[j] else -1)``.
     n_features : int
         Width of the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.hypotheses.stumps import StumpHypotheses
+    >>> stumps = StumpHypotheses([0, 1], [0.5, -1.0], [1, -1], n_features=2)
+    >>> stumps.outputs(np.array([[0.0, 0.0], [1.0, -2.0]]))
+    array([[-1, -1],
+           [ 1,  1]], dtype=int8)
     """
 
     def __init__(self, features: Sequence, thresholds: Sequence, signs: Sequence, n_features: int):

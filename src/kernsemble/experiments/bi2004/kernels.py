@@ -1,8 +1,8 @@
 """The forms of the three kernels, libraries of them, and the exact optimum of the 2-norm problem.
 
 With coefficients free, problem (11) over all columns H is a support vector machine: its dual has the kernel
-matrix H H', and alpha = H'V. One solution of `kernel_hinge` is the optimum that column generation approaches,
-whatever the library; where C is chosen by "solving the QPs completely" (section 6.2), it is chosen there.
+matrix H H', and alpha = H'V. One solution is the optimum that column generation approaches, whatever the
+library; where C is chosen by "solving the QPs completely" (section 6.2), it is chosen there.
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ from kernsemble.hypotheses.kernel_library import (
     LinearKernel,
     QuadraticKernel,
 )
-from kernsemble.masters.kernel_hinge import kernel_hinge_path
+from kernsemble.masters.base import Solution
+from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.kernel_hinge import solve_kernel_hinge
 
 LinearForm = Literal["per feature", "raw"]
 Offset = Literal["free", "penalized"]
 QuadraticForm = Literal["(1 + xz/d)^2", "(xz/d)^2", "(1 + xz)^2"]
+
+_TOL = 1e-5  # relative gap
+_NEWTON_STEPS = 120
 
 Model = tuple[list[np.ndarray], float]  # the coefficients of each kernel's columns, and the offset
 
@@ -53,13 +58,26 @@ def make_library(
 
 
 def optimal_models(
-    kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, Cs: Sequence[float]
+    kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, Cs: Sequence[float], offset: Offset
 ) -> list[Model]:
-    """Solve problem (11) with a free offset over all columns, for each C; kernels are resolved on X."""
+    """Solve problem (11) over all columns, for each C; kernels are resolved on X."""
     matrices = [kernel.matrix(X, X) for kernel in kernels]
-    gram = sum(K @ K.T for K in matrices)
-    path = kernel_hinge_path(0.5 * (gram + gram.T), y, Cs)
-    return [([K.T @ solution.w for K in matrices], float(solution.b)) for solution in path]
+    # Z Z' = H H' with square Z: the problem over its columns has the same dual.
+    Z = np.linalg.qr(np.hstack(matrices).T, mode="r").T
+    solutions = [_solve_whole(Z, y, C, offset) for C in Cs]
+    return [([K.T @ (solution.u * y) for K in matrices], float(solution.b)) for solution in solutions]
+
+
+def _solve_whole(Z: np.ndarray, y: np.ndarray, C: float, offset: Offset) -> Solution:
+    """Newton's method; where it is slow and the offset free, sequential minimal optimization."""
+    master = Hinge(y, C, intercept=offset, tol=_TOL, max_iter=_NEWTON_STEPS if offset == "free" else 1000)
+    for column in Z.T:
+        master.add(np.ascontiguousarray(column))
+    solution = master.solve()
+    if not solution.converged and offset == "free":
+        gram = Z @ Z.T
+        solution = solve_kernel_hinge(0.5 * (gram + gram.T), y, C)
+    return solution.warn_unless_converged("problem (11) over all columns")
 
 
 def model_scores(kernels: Sequence[Kernel], X: np.ndarray, model: Model, Z: np.ndarray) -> np.ndarray:

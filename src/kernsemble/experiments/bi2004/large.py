@@ -32,11 +32,11 @@ FIGURE4_CS = (0.01, 1.0, 100.0, 10000.0)
 
 
 def choose_two_norm(
-    kernels: Sequence[Kernel], data: Draw, Cs: Sequence[float]
+    kernels: Sequence[Kernel], data: Draw, Cs: Sequence[float], offset: Offset
 ) -> tuple[float, list[Kernel], Model]:
     """Solve completely for each C; return the one of least validation error (the smallest of equal ones)."""
     resolved = resolve(kernels, data.X)
-    models = optimal_models(resolved, data.X, data.y, Cs)
+    models = optimal_models(resolved, data.X, data.y, Cs, offset)
     errors = [percent_wrong(model_scores(resolved, data.X, m, data.X_val), data.y_val) for m in models]
     best = int(np.argmin(errors))
     return Cs[best], resolved, models[best]
@@ -53,7 +53,7 @@ def two_norm_run(
     curves: bool = True,
 ) -> dict[str, float | np.ndarray]:
     """Choose C on complete solutions, then generate columns; the complete solution is described beside."""
-    C, resolved, model = choose_two_norm(kernels, data, Cs)
+    C, resolved, model = choose_two_norm(kernels, data, Cs, rules.offset)
     run = fit_run(kernels, data, C, "2-norm", rules, stratified=stratified)
     found = describe_run(run, data, C, rules.patience)
     if curves:
@@ -172,7 +172,7 @@ def improper(
     run = fit_run(kernels, data, C, "2-norm", Rules(offset, tau, gap, 1, figure4_rounds))
     curves = read_curves(run, data, n_points)
     resolved = resolve(kernels, data.X)
-    model = optimal_models(resolved, data.X, data.y, [C])[0]
+    model = optimal_models(resolved, data.X, data.y, [C], offset)[0]
     return {
         "optimum_validation": percent_wrong(model_scores(resolved, data.X, model, data.X_val), data.y_val),
         **{name: curves[name] for name in ("curve_rounds", "curve_train", "curve_validation")},
@@ -200,7 +200,7 @@ def tolerance(
     """The stratified mixture of the tables with a coarser tolerance on what violates the dual."""
     data = draw(trial, trial.dataset, sizes, scaling, digits_task)
     kernels = make_library(CHOICES[MIXTURE], linear_form, quadratic_form)
-    C = choose_two_norm(kernels, data, Cs)[0]
+    C = choose_two_norm(kernels, data, Cs, offset)[0]
     tau = float(trial.method.removeprefix("tau = "))
     run = fit_run(kernels, data, C, "2-norm", Rules(offset, tau, gap, patience, n_rounds))
     return read_stops(run, data, patience)

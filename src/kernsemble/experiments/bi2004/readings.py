@@ -7,6 +7,7 @@ import numpy as np
 from kernsemble.experiments.bi2004.draws import DigitsTask, Scaling, draw, percent_wrong
 from kernsemble.experiments.bi2004.kernels import (
     LinearForm,
+    Offset,
     QuadraticForm,
     make_library,
     model_scores,
@@ -41,6 +42,7 @@ def other_readings(
     digits_task: DigitsTask,
     linear_form: LinearForm,
     quadratic_form: QuadraticForm,
+    offset: Offset,
     Cs: list[float],
 ) -> dict[str, float]:
     """Test errors of the complete 2-norm solutions of all kernel choices; the C of the mixture."""
@@ -53,7 +55,7 @@ def other_readings(
     found, C = {}, 1.0
     for name, library in CHOICES.items():
         kernels = make_library(library, linear_form, quadratic_form)
-        C, resolved, model = choose_two_norm(kernels, data, Cs)
+        C, resolved, model = choose_two_norm(kernels, data, Cs, offset)
         scores = model_scores(resolved, data.X, model, data.X_test)
         found[f"error_{name}"] = percent_wrong(scores, data.y_test)
     return found | {"log10_C": float(np.log10(C))}

@@ -11,7 +11,6 @@ from kernsemble.estimators.cg_boost import CGBoostClassifier
 from kernsemble.experiments.bi2004.draws import folds_of, small_set
 from kernsemble.experiments.bi2004.kernels import (
     LinearForm,
-    Model,
     Offset,
     QuadraticForm,
     make_library,
@@ -24,20 +23,24 @@ from kernsemble.experiments.bi2004.runs import columns_by_kernel, weights_after
 from kernsemble.experiments.bi2004.sets import SMALL_CHOICES, SMALL_SETS
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_library import Kernel
-from kernsemble.masters.column_qp import HingeQP
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
 _TIMED_ROWS = 10_000
 
 
 def choose_cost(
-    kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, Cs: Sequence[float], folds: Folds
+    kernels: Sequence[Kernel],
+    X: np.ndarray,
+    y: np.ndarray,
+    Cs: Sequence[float],
+    folds: Folds,
+    offset: Offset,
 ) -> float:
     """Return the C of least cross-validation error of the complete solutions, the smallest of equal ones."""
     wrong = np.zeros(len(Cs))
     for train, held in folds:
         resolved = resolve(kernels, X[train])
-        models = optimal_models(resolved, X[train], y[train], Cs)
+        models = optimal_models(resolved, X[train], y[train], Cs, offset)
         scores = [model_scores(resolved, X[train], model, X[held]) for model in models]
         wrong += [np.sum((score > 0) != (y[held] > 0)) for score in scores]
     return Cs[int(np.argmin(wrong))]
@@ -70,7 +73,7 @@ def cross_validation(
     folds = folds_of(trial, len(y), n_folds)
     kernels = make_library(SMALL_CHOICES[trial.method], linear_form, quadratic_form)
     first = folds[0][0]
-    C = choose_cost(kernels, X[first], y[first], Cs, inner_folds(len(first), n_folds))
+    C = choose_cost(kernels, X[first], y[first], Cs, inner_folds(len(first), n_folds), offset)
     scores = np.empty((3, len(y)))
     parts = []
     for train, held in folds:
@@ -80,7 +83,7 @@ def cross_validation(
         scores[0, held] = model.decision_function(X[held])
         scores[1, held] = model.hypotheses_.decision(X[held], *at_tr1)
         resolved = resolve(kernels, X[train])
-        best = optimal_models(resolved, X[train], y[train], [C])[0]
+        best = optimal_models(resolved, X[train], y[train], [C], offset)[0]
         scores[2, held] = model_scores(resolved, X[train], best, X[held])
         parts[-1] = _describe(model, at_tr1[0], X[held])
     pooled = zip(("tst", "TR1", "optimum"), (rates(some, y) for some in scores), strict=True)
@@ -131,7 +134,7 @@ def _describe(model: CGBoostClassifier, w_tr1: np.ndarray, Z: np.ndarray) -> dic
 
 
 @paper.trials("offset", methods=("free", "penalized"), datasets=SMALL_SETS)
-def offset(
+def offsets(
     trial: Trial,
     *,
     linear_form: LinearForm,
@@ -142,31 +145,16 @@ def offset(
     """FP and FN rates of the complete solutions of table 2's four models, with one kind of offset."""
     X, y = small_set(trial.dataset)
     folds = folds_of(trial, len(y), n_folds)
+    kind: Offset = trial.method
     found = {}
     for name, library in SMALL_CHOICES.items():
         kernels = make_library(library, linear_form, quadratic_form)
         first = folds[0][0]
-        C = choose_cost(kernels, X[first], y[first], Cs, inner_folds(len(first), n_folds))
+        C = choose_cost(kernels, X[first], y[first], Cs, inner_folds(len(first), n_folds), kind)
         scores = np.empty(len(y))
         for train, held in folds:
             resolved = resolve(kernels, X[train])
-            if trial.method == "free":
-                model = optimal_models(resolved, X[train], y[train], [C])[0]
-            else:
-                model = penalized_model(resolved, X[train], y[train], C)
+            model = optimal_models(resolved, X[train], y[train], [C], kind)[0]
             scores[held] = model_scores(resolved, X[train], model, X[held])
         found[f"FP_{name}"], found[f"FN_{name}"] = rates(scores, y)
     return found
-
-
-def penalized_model(kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, C: float) -> Model:
-    """Solve problem (11) over all columns and one of ones, on a square root of H H'."""
-    matrices = [kernel.matrix(X, X) for kernel in kernels]
-    values, vectors = np.linalg.eigh(sum(K @ K.T for K in matrices))
-    kept = values > 1e-12 * values[-1]
-    master = HingeQP(y, C, intercept="penalized", tol=1e-6)
-    for column in (vectors[:, kept] * np.sqrt(values[kept])).T:
-        master.add(column)
-    solution = master.solve().warn_unless_converged("problem (11) with a penalized offset")
-    V = solution.u * y
-    return [K.T @ V for K in matrices], float(solution.b)

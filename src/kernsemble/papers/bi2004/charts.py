@@ -1,0 +1,188 @@
+"""Charts of bi2004's evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from kernsemble.evidence import Evidence
+from kernsemble.experiments.bi2004.large import FIGURE4_CS, TOLERANCES
+from kernsemble.experiments.bi2004.sets import CHOICES, KERNELS
+from kernsemble.figures import PALETTE, draw_error_bars, subplots
+from kernsemble.papers.bi2004.cells import LABELS, iterations
+from kernsemble.papers.bi2004.claims_behavior import MIXTURE
+from kernsemble.study import Study
+
+SETS = {label: exhibit for exhibit, label in LABELS.items()}
+
+
+def array_rows(evidence: Evidence, metric: str, label: str, method: str) -> list[np.ndarray]:
+    """Return an array metric of the runs that are there; their lengths may differ."""
+    keys = sorted(key for key in evidence.current if (key.dataset, key.method) == (label, method))
+    return [np.array(evidence.current[key].metrics[metric].split(), dtype=float) for key in keys]
+
+
+def draw_run(study: Study, label: str = "Digits") -> Figure:
+    """Draw errors along one run of the mixture (trial 0), with the places where rules stop it: figure 2."""
+    evidence = study.evidence(SETS[label])
+    figure, axes = subplots(size=(6.4, 3.8))
+    if not array_rows(evidence, "curve_rounds", label, MIXTURE):
+        return figure
+    rounds = array_rows(evidence, "curve_rounds", label, MIXTURE)[0]
+    for name, color in (("train", PALETTE[2]), ("validation", PALETTE[4]), ("test", PALETTE[0])):
+        axes.plot(rounds, array_rows(evidence, f"curve_{name}", label, MIXTURE)[0], label=name, color=color)
+    for stop, marker in (("TR1", "*"), ("TR3", "P"), ("end", "X")):
+        at, error = (
+            evidence.sample(f"{metric}_{stop}", dataset=label, method=MIXTURE).values[0]
+            for metric in ("rounds", "error")
+        )
+        axes.plot(at, error, marker, color="black", markersize=9, linestyle="none", label=stop)
+    optimum = evidence.sample("optimum_error", dataset=label, method=MIXTURE).values[0]
+    axes.axhline(optimum, color=PALETTE[0], linestyle=":", linewidth=1, label="test, optimum")
+    axes.set(xlabel="columns", ylabel="error (%)", title=f"{label}: one run of the mixture")
+    axes.legend(ncols=2)
+    return figure
+
+
+def draw_stratified(study: Study) -> Figure:
+    """Draw the stratified and the regular run: error and objective against columns (figure 3)."""
+    figure, axes = subplots(2, len(SETS), size=(8.6, 5.6), sharex=True, squeeze=False)
+    for column, (label, exhibit) in zip(axes.T, SETS.items(), strict=True):
+        pairs = (
+            ("stratified", study.evidence(exhibit), MIXTURE),
+            ("regular", study.evidence("figure3"), "regular"),
+        )
+        for (name, evidence, method), color in zip(pairs, PALETTE, strict=False):
+            _draw_mean(column[0], evidence, "curve_validation", (label, method), name, color)
+            _draw_mean(column[1], evidence, "curve_objective", (label, method), name, color)
+        column[0].set(title=label, ylabel="validation error (%)")
+        column[1].set(xlabel="columns", ylabel="objective", yscale="log")
+        column[0].legend()
+    return figure
+
+
+def _draw_mean(
+    axes: Axes, evidence: Evidence, metric: str, place: tuple[str, str], name: str, color: str, **look: object
+) -> None:
+    """Draw the mean over runs of a curve, on the grid of rounds of the longest, with single runs thin."""
+    rounds = array_rows(evidence, "curve_rounds", *place)
+    values = array_rows(evidence, metric, *place)
+    if not rounds:
+        return
+    grid = max(rounds, key=lambda some: some[-1])
+    curves = np.array([np.interp(grid, t, v) for t, v in zip(rounds, values, strict=True)])
+    axes.plot(grid, curves.mean(axis=0), color=color, label=name, **look)
+    if len(curves) > 1:
+        se = curves.std(axis=0, ddof=1) / len(curves) ** 0.5
+        axes.fill_between(
+            grid, curves.mean(axis=0) - se, curves.mean(axis=0) + se, color=color, alpha=0.2, linewidth=0
+        )
+
+
+def draw_improper(study: Study) -> Figure:
+    """Draw validation error along the runs for several C: figure 4."""
+    evidence = study.evidence("figure4")
+    labels = [label for label in SETS if label in evidence.datasets]
+    figure, axes = subplots(1, max(1, len(labels)), size=(8.6, 3.4), squeeze=False)
+    for panel, label in zip(axes[0], labels, strict=False):
+        for C, color in zip(FIGURE4_CS, PALETTE, strict=False):
+            place = (label, f"C = {C:g}")
+            _draw_mean(panel, evidence, "curve_validation", place, f"C = {C:g}", color)
+            _draw_mean(panel, evidence, "curve_train", place, "_", color, linestyle=":")
+        panel.set(title=label, xlabel="columns", ylabel="error (%)")
+    axes[0, 0].legend(title="solid: validation, dotted: training", fontsize=7)
+    return figure
+
+
+def draw_growth(study: Study) -> Figure:
+    """Draw iterations against the number of examples for all readings, with the printed ones: table 5."""
+    evidence, values = study.evidence("table5"), study.protocol("table5")
+    sizes = [float(label.removeprefix("n=")) for label in evidence.datasets]
+    figure, axes = subplots(1, 2, size=(8.6, 3.4), sharey=True)
+    for method, color in zip(evidence.methods, PALETTE, strict=False):
+        runs = [iterations(study, label, method) for label in evidence.datasets]
+        _draw_growth_line(axes[0], sizes, runs, method, color)
+    for patience, color in zip(values["patiences"], PALETTE[3:], strict=False):
+        runs = [iterations(study, label, "C fixed", patience) for label in evidence.datasets]
+        _draw_growth_line(axes[1], sizes, runs, f"patience {patience}", color)
+    for panel in axes:
+        panel.plot((1000, 2000, 5000, 10000), (253, 302, 520, 613), "k^--", label="printed", linewidth=1)
+        panel.set(xscale="log", yscale="log", xlabel="training examples")
+        panel.legend(fontsize=7)
+    axes[0].set_ylabel("iterations")
+    return figure
+
+
+def _draw_growth_line(axes: Axes, sizes: list[float], runs: list[np.ndarray], name: str, color: str) -> None:
+    there = [(size, some) for size, some in zip(sizes, runs, strict=True) if len(some)]
+    if there:
+        shared = min(len(some) for _, some in there)
+        values = np.column_stack([some[:shared] for _, some in there])
+        draw_error_bars(axes, np.array([size for size, _ in there]), values, name, color=color, markersize=4)
+
+
+def draw_counts(study: Study) -> Figure:
+    """Draw how many columns of the complete 2-norm mixture exceed a tolerance, by kernel."""
+    figure, axes = subplots(1, len(SETS), size=(8.6, 3.2), sharey=True, squeeze=False)
+    for panel, (label, exhibit) in zip(axes[0], SETS.items(), strict=True):
+        rows = array_rows(study.evidence(exhibit), "counts", label, MIXTURE)
+        if rows:
+            counts = np.mean(rows, axis=0).reshape(len(KERNELS), len(TOLERANCES))
+            for name, line, color in zip(KERNELS, counts, PALETTE, strict=False):
+                panel.plot(TOLERANCES, line, "o-", label=name, color=color)
+        panel.set(xscale="log", xlabel=r"tolerance on $|\tau|$", title=label)
+        panel.invert_xaxis()
+    axes[0, 0].set_ylabel(r"columns with $|\alpha_j|$ above it")
+    axes[0, 0].legend()
+    return figure
+
+
+def draw_blocks(study: Study) -> Figure:
+    """Draw test errors of the seven kernel choices in the four blocks of tables 3 and 4, with the printed."""
+    from kernsemble.published import read_cells
+
+    printed = {
+        (cell.exhibit, cell.row): cell.value
+        for cell in read_cells(study.root / "published" / "published.csv")
+        if cell.paper == study.key and cell.column == "R_tst"
+    }
+    figure, axes = subplots(2, 2, size=(8.6, 5.4), sharex="col", sharey=True)
+    for column, (label, exhibit) in zip(axes.T, SETS.items(), strict=True):
+        for panel, norm in zip(column, ("2-norm", "1-norm"), strict=True):
+            _draw_block(panel, study.evidence(exhibit), label, norm)
+            theirs = [printed[exhibit, f"{norm}/{name}"] for name in CHOICES]
+            panel.plot(theirs, range(len(CHOICES)), "k|", markersize=11, label="printed")
+            panel.set(title=f"{label}, {norm}", yticks=range(len(CHOICES)), yticklabels=list(CHOICES))
+        column[-1].set_xlabel("test error (%)")
+    axes[0, 0].invert_yaxis()
+    axes[0, 0].legend(fontsize=7)
+    return figure
+
+
+def _draw_block(axes: Axes, evidence: Evidence, label: str, norm: str) -> None:
+    places = {"end": (PALETTE[0], "o"), "TR1": (PALETTE[1], "s"), "TR3": (PALETTE[2], "D")}
+    for stop, (color, marker) in places.items():
+        for row, name in enumerate(CHOICES):
+            sample = evidence.sample(f"error_{stop}", dataset=label, method=f"{norm}/{name}")
+            if len(sample.values):
+                spread = sample.se if len(sample.values) > 1 else 0.0
+                look = {"color": color, "markersize": 4, "label": stop if row == 0 else "_"}
+                axes.errorbar(sample.mean, row, xerr=spread, fmt=marker, **look)
+
+
+def draw_modern(study: Study) -> Figure:
+    """Draw test error against the operations of one prediction."""
+    evidence = study.evidence("modern")
+    figure, axes = subplots(1, len(SETS), size=(8.6, 3.4), squeeze=False)
+    for panel, label in zip(axes[0], SETS, strict=True):
+        for method, color, marker in zip(evidence.methods, PALETTE, "oDs^v", strict=False):
+            error, cost = (
+                evidence.sample(metric, dataset=label, method=method) for metric in ("error", "operations")
+            )
+            if len(error.values):
+                spread = error.se if len(error.values) > 1 else 0.0
+                panel.errorbar(cost.mean, error.mean, yerr=spread, fmt=marker, color=color, label=method)
+        panel.set(xscale="log", xlabel="operations per prediction", ylabel="test error (%)", title=label)
+    axes[0, 0].legend(fontsize=7)
+    return figure

@@ -71,13 +71,21 @@ def draw_base_learners(study: Study) -> Figure:
     for panel, label in zip(axes[0], labels, strict=True):
         curves = [evidence.curves("error", dataset=label, method=name) for name in names]
         for k, rounds in enumerate(study.protocol("base_learner")["rounds"]):
-            means = [curve[:, k].mean() if len(curve) else np.nan for curve in curves]
-            panel.plot(means, range(len(names)), "os"[k % 2], label=f"T = {rounds}", color=PALETTE[k])
+            means, bars = zip(*(_mean_and_error(curve[:, k]) for curve in curves), strict=True)
+            panel.errorbar(
+                means, range(len(names)), xerr=bars, fmt="os"[k % 2], label=f"T = {rounds}", color=PALETTE[k]
+            )
         panel.set(title=label, xlabel="test error (%)")
         panel.set_yticks(range(len(names)), names)
     axes[0, 0].invert_yaxis()
     axes[0, -1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
+
+
+def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
+    """Return mean and standard error; nan for what is not there."""
+    mean = values.mean() if len(values) else np.nan
+    return mean, values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
 
 
 def draw_rounds(study: Study) -> Figure:
@@ -95,7 +103,8 @@ def draw_rounds(study: Study) -> Figure:
             if len(curves) and machine.complete:
                 draw_band(panel, rounds, curves, method, color=color)
                 level = machine.values[: len(curves)].mean()
-                panel.axhline(level, color=color, linestyle="--", linewidth=1)
+                name = f"{method.replace('AB', 'SVM')}, infinite"
+                panel.axhline(level, color=color, linestyle="--", linewidth=1, label=name)
         panel.set(title=label, xscale="log", ylabel="test error (%)", xlabel="rounds T")
     axes[0, 0].legend()
     return figure

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch
 
 from kernsemble.experiments.linli2005.draws import Draw, draw, folds_of
@@ -85,11 +86,17 @@ def draw_boundaries(study: Study) -> Figure:
     decisions = plane_decisions(data, selection, protocol["perfect_error"], learner)
     axis, points = plane_points()
     first, second = class_densities(points)
-    figure, axes = subplots(2, 2, size=(6.4, 6.4), sharex=True, sharey=True)
+    figure, axes = subplots(2, 2, size=(6.4, 6.7), sharex=True, sharey=True)
     names = ("SVM-Stump", "AB-Stump-1000", "SVM-Perc", "AB-Perc-1000")
     for panel, name in zip(axes.flat, names, strict=True):
         draw_boundary(panel, (axis, axis), decisions[name])
         draw_boundary(panel, (axis, axis), np.log(first / second), color=PALETTE[2], shade=False)
         draw_classes(panel, data.X, data.y, size=6)
         panel.set(title=name, aspect="equal", xlim=(-4.5, 4.5), ylim=(-4.5, 4.5))
+        panel.set(xlabel="feature 1", ylabel="feature 2")
+        panel.label_outer()
+    lines = [Line2D([], [], color=color) for color in ("black", PALETTE[2])]
+    points, classes = axes[0, 0].get_legend_handles_labels()
+    names = ("boundary of the classifier", "boundary of Bayes", *(f"class {sign}" for sign in classes))
+    figure.legend([*lines, *points], names, loc="outside lower center", ncols=4)
     return figure

@@ -68,6 +68,8 @@ def _draw_times(panel: Axes, study: Study) -> None:
     panel.set(title="ijcnn1; dashed: p = 1", xlabel="training samples N", ylabel="seconds")
     if evidence.current:
         panel.set(xscale="log", yscale="log")
+        panel.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=7)
+        panel.minorticks_off()
         panel.legend(fontsize=7)
     else:
         panel.text(0.5, 0.5, "no evidence yet (needs ijcnn1)", ha="center", transform=panel.transAxes)

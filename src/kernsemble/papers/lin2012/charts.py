@@ -1,0 +1,229 @@
+"""Figures of lin2012, drawn from its evidence; a set whose trials wait has an empty panel that says so."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from kernsemble.evidence import Evidence
+from kernsemble.experiments.lin2012.sets import PAPER_SETS
+from kernsemble.figures import PALETTE, draw_band, subplots
+from kernsemble.papers.lin2012.claims import PAPER_SOLVER, checkpoints_of
+from kernsemble.study import Study
+
+COLORS = {
+    "CW": PALETTE[0], "CW-1": PALETTE[5], "MultiBoost": PALETTE[1], PAPER_SOLVER: PALETTE[1],
+    "Ada.ECC": PALETTE[2], "Ada.MH": PALETTE[4], "Ada.MO": PALETTE[3], "MultiBoost-1": PALETTE[4],
+}  # fmt: skip
+_NOWHERE = "not run at this scale"
+_SOLVERS = dict(zip(("FCD 1", "FCD 2", "FCD 5", "FCD 10", "L-BFGS-B", "Newton"), PALETTE, strict=False))
+
+
+def _shown(evidence: Evidence) -> list[str]:
+    """Return the paper's sets of an exhibit; the small one where the scale runs no other."""
+    chosen = [label for label in evidence.datasets if label in PAPER_SETS]
+    return chosen or list(evidence.datasets) or [_NOWHERE]
+
+
+def _say_waiting(axes: Axes) -> None:
+    if not axes.lines:
+        axes.text(0.5, 0.5, "waits", ha="center", va="center", transform=axes.transAxes, color="#888888")
+
+
+def _share_legend(figure: Figure, panels: np.ndarray) -> None:
+    """Draw one legend below the panels, of all that occurs in them."""
+    found = {}
+    for axes in np.ravel(panels):
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if found:
+        columns = min(len(found), max(2, int(figure.get_figwidth() / 1.5)))
+        figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
+
+
+def draw_curves(study: Study, exhibit: str) -> Figure:
+    """Draw a figure of the paper: test error, seconds in all, seconds in the solver against iterations."""
+    evidence, checkpoints = study.evidence(exhibit), checkpoints_of(study)
+    labels = _shown(evidence)
+    size = (max(3.1 * len(labels) + 0.5, 5.0), 6.6)
+    figure, panels = subplots(3, len(labels), size=size, squeeze=False, sharex=True)
+    for column, label in zip(panels.T, labels, strict=True):
+        for method in evidence.methods:
+            _draw_method(column, evidence, label, method, checkpoints)
+        for axes in column:
+            _say_waiting(axes)
+        column[0].set(title=label, yscale="log", ylim=_error_limits(column[0]))
+        column[2].set(xlabel="iterations")
+    for axes, name in zip(panels[:, 0], ("test error (%)", "seconds", "seconds in the solver"), strict=True):
+        axes.set_ylabel(name)
+    _share_legend(figure, panels)
+    return figure
+
+
+def _error_limits(axes: Axes) -> tuple[float, float] | None:
+    values = [line.get_ydata()[3:] for line in axes.lines]
+    if not values:
+        return None
+    everything = np.concatenate(values)
+    return 0.85 * max(everything.min(), 0.1), 1.1 * everything.max()
+
+
+def _draw_method(
+    column: np.ndarray, evidence: Evidence, label: str, method: str, checkpoints: np.ndarray
+) -> None:
+    """Draw one method in the three panels of a set; L-BFGS-B as far as it came."""
+    timed = method == PAPER_SOLVER
+    metrics = ((None if timed else "curve"), "seconds_curve", _solver_metric(method))
+    style = {"color": COLORS[method], "linestyle": "--" if timed else "-", "linewidth": 1.3}
+    finished = evidence.sample("finished", dataset=label, method=method).values if timed else ()
+    shown = checkpoints <= finished.min() if len(finished) else np.ones(len(checkpoints), dtype=bool)
+    for axes, metric in zip(column, metrics, strict=True):
+        curves = evidence.curves(metric, dataset=label, method=method) if metric else ()
+        if len(curves):
+            draw_band(axes, checkpoints[shown], curves[:, shown], method, **style)
+
+
+def _solver_metric(method: str) -> str | None:
+    return "solver_curve" if method in ("CW", "CW-1", "MultiBoost", PAPER_SOLVER) else None
+
+
+def draw_solvers(study: Study) -> Figure:
+    """Draw figure 6: objective and seconds against iterations, excess over the optimum against seconds."""
+    evidence, protocol = study.evidence("figure6"), study.protocol("figure6")
+    checkpoints, exact = np.array(protocol["checkpoints"]), protocol["exact_points"]
+    labels = _shown(evidence)
+    figure, panels = subplots(3, len(labels), size=(max(3.1 * len(labels) + 0.5, 5.0), 7), squeeze=False)
+    places = [int(np.flatnonzero(checkpoints == point)[0]) for point in exact]
+    for column, label in zip(panels.T, labels, strict=True):
+        for method in evidence.methods:
+            late = "late_" if method == "L-BFGS-B" else ""
+            rounds = evidence.sample(f"{late}rounds", dataset=label, method=method).values
+            if not len(rounds):
+                continue
+            objective, excess, seconds = (
+                evidence.curves(metric, dataset=label, method=method)
+                for metric in (f"{late}objective", f"{late}excess", "seconds_curve")
+            )
+            shown = checkpoints <= rounds.min() if late else checkpoints > 0
+            style = {"color": _SOLVERS[method], "linewidth": 1.3}
+            draw_band(column[0], checkpoints[shown], objective[:, shown], method, **style)
+            draw_band(column[1], checkpoints[shown], seconds[:, shown], method, **style)
+            kept = [k for k, place in enumerate(places) if shown[place]]
+            x = seconds[:, places].mean(axis=0)[kept]
+            y = np.maximum(excess.mean(axis=0)[kept], 1e-6)
+            column[2].plot(x, y, marker="o", markersize=3, label=method, **style)
+        for axes in column:
+            _say_waiting(axes)
+            axes.set(yscale="log")
+        column[0].set(title=label, xlabel="iterations", xscale="log")
+        column[1].set(xlabel="iterations")
+        column[2].set(xlabel="seconds", xscale="log")
+    names = ("objective (2)", "seconds", "objective / optimum - 1")
+    for axes, name in zip(panels[:, 0], names, strict=True):
+        axes.set_ylabel(name)
+    _share_legend(figure, panels)
+    return figure
+
+
+def draw_accuracy(study: Study) -> Figure:
+    """Draw the seconds of 100 rounds against the accuracy of each."""
+    evidence, levels = study.evidence("accuracy"), np.array(study.protocol("accuracy")["accuracies"])
+    labels = list(evidence.datasets) or [_NOWHERE]
+    figure, panels = subplots(1, len(labels), size=(max(3.1 * len(labels), 4), 3), squeeze=False)
+    for axes, label in zip(panels[0], labels, strict=True):
+        for method, marker in zip(evidence.methods, "os^", strict=False):
+            for seconds in evidence.curves("seconds_curve", dataset=label, method=method):
+                color = _SOLVERS.get(method, PALETTE[0])
+                axes.plot(
+                    levels[: len(seconds)], seconds, marker=marker, label=method, color=color, markersize=4
+                )
+        axes.set(title=label, xscale="log", yscale="log", xlabel="accuracy")
+        axes.invert_xaxis()
+        _say_waiting(axes)
+    panels[0, 0].set_ylabel("seconds of the solver")
+    _share_legend(figure, panels)
+    return figure
+
+
+_STYLES = {
+    "CW": (0, "-"), "CW-1": (0, ":"), "MultiBoost": (1, "-"), "MultiBoost-1": (1, ":"),
+    "MO corrective": (2, "-"), "Ada.MO": (2, ":"), "MH corrective": (4, "-"), "Ada.MH": (4, ":"),
+}  # fmt: skip
+
+
+def draw_pairs(study: Study) -> Figure:
+    """Draw the test errors of the eight boosters: color is loss and sharing, dots are stage-wise."""
+    evidence, points = study.evidence("pairs"), study.protocol("pairs")["pair_points"]
+    labels = list(evidence.datasets) or [_NOWHERE]
+    figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4.5), 3.2), squeeze=False)
+    for axes, label in zip(panels[0], labels, strict=True):
+        for method in evidence.methods:
+            curves = evidence.curves("curve", dataset=label, method=method)
+            color, style = _STYLES[method]
+            if len(curves):
+                draw_band(axes, points, curves, method, color=PALETTE[color], linestyle=style)
+        axes.set(title=label, xscale="log", yscale="log", xlabel="iterations")
+        _say_waiting(axes)
+    panels[0, 0].set_ylabel("test error (%)")
+    _share_legend(figure, panels)
+    return figure
+
+
+def draw_stopping(study: Study) -> Figure:
+    """Draw the test error, and the rounds, where the relative gap first is below a level."""
+    evidence, levels = study.evidence("stopping"), np.array(study.protocol("stopping")["gap_levels"])
+    labels = list(evidence.datasets) or [_NOWHERE]
+    figure, panels = subplots(2, len(labels), size=(max(2.8 * len(labels), 4), 4.6), squeeze=False)
+    for (top, bottom), label in zip(panels.T, labels, strict=True):
+        for method, color in zip(evidence.methods, PALETTE, strict=False):
+            errors, rounds = (
+                evidence.curves(metric, dataset=label, method=method)
+                for metric in ("gap_errors", "gap_rounds")
+            )
+            if len(errors):
+                draw_band(top, levels, errors, method, color=color, marker="o", markersize=3)
+                draw_band(bottom, levels, rounds, method, color=color, marker="o", markersize=3)
+        top.set(title=label, xscale="log", yscale="log")
+        bottom.set(xscale="log", yscale="log", xlabel="relative duality gap")
+        for axes in (top, bottom):
+            axes.invert_xaxis()
+            _say_waiting(axes)
+    panels[0, 0].set_ylabel("test error (%)")
+    panels[1, 0].set_ylabel("rounds")
+    _share_legend(figure, panels)
+    return figure
+
+
+def draw_learning(study: Study) -> Figure:
+    """Draw the test error against the size of the training set."""
+    evidence = study.evidence("learning")
+    labels = list(evidence.datasets) or [_NOWHERE]
+    figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4), 3), squeeze=False)
+    for axes, label in zip(panels[0], labels, strict=False):
+        for method in evidence.methods:
+            errors, sizes = (evidence.curves(m, dataset=label, method=method) for m in ("error", "sizes"))
+            if len(errors):
+                draw_band(axes, sizes[0], errors, method, color=COLORS[method])
+        axes.set(title=label, xscale="log", yscale="log", xlabel="training samples")
+        _say_waiting(axes)
+    panels[0, 0].set_ylabel("test error (%)")
+    _share_legend(figure, panels)
+    return figure
+
+
+def draw_trees(study: Study) -> Figure:
+    """Draw the test errors of the methods of figure 1 over trees of depth 2."""
+    evidence, points = study.evidence("trees"), study.protocol("trees")["tree_points"]
+    labels = list(evidence.datasets) or [_NOWHERE]
+    figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4), 3), squeeze=False)
+    for axes, label in zip(panels[0], labels, strict=False):
+        for method in evidence.methods:
+            curves = evidence.curves("curve", dataset=label, method=method)
+            if len(curves):
+                draw_band(axes, points, curves, method, color=COLORS[method])
+        axes.set(title=label, xscale="log", yscale="log", xlabel="iterations")
+        _say_waiting(axes)
+    panels[0, 0].set_ylabel("test error (%)")
+    _share_legend(figure, panels)
+    return figure

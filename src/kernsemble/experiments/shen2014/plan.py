@@ -49,6 +49,11 @@ paper.exhibit(
     tolerance={"difference": 1e-6},
 )
 paper.exhibit(
+    "dual",
+    "Rounds under two rules for which dual solution to take",
+    metrics=("curve", "same"),
+)
+paper.exhibit(
     "path",
     "From few stumps to all of them",
     metrics=("objective", "disagreement", "error", "C"),

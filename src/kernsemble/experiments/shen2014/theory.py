@@ -75,6 +75,36 @@ def _solve(data: Draw, columns: np.ndarray, C: float):
     return master.solve()
 
 
+@paper.trials(
+    "dual",
+    methods=("any solution", "least norm"),
+    datasets=("heart", "titanic", "thyroid", "twonorm"),
+    together=True,
+)
+def dual_choice(trial: Trial, *, rounds: list[int], n_same: int, C: float) -> dict[str, dict]:
+    """Column generation that prices with any dual solution of the hinge, or with the one of least norm.
+
+    With few columns of -1 and +1 many rows are equal, and the dual has many solutions: the next stump then
+    depends on the solver, unless a rule says which solution to take. curve: test errors after some numbers of
+    rounds. same: share of the first rounds in which both rules choose the same stump.
+    """
+    data, results = draw(trial), {}
+    for method in ("any solution", "least norm"):
+        master = Hinge(data.y, C, intercept="free", tol=1e-4, least_norm=method == "least norm")
+        results[method] = column_generation(
+            StumpOracle(data.X, constant=False), master, max(rounds), tol=1e-4
+        )
+    first = [result.keys[:n_same] for result in results.values()]
+    same = float(np.mean([a == b for a, b in zip(*first, strict=False)]))
+    found = {}
+    for method, result in results.items():
+        path = [result.weights[min(T, len(result.weights)) - 1] for T in rounds]
+        H = StumpOracle(data.X).collect(result.keys).outputs(data.X_test).astype(np.float64)
+        errors = [data.error(H[:, : len(w)] @ w + b) for w, b in path]
+        found[method] = {"curve": np.array(errors), "same": same}
+    return found
+
+
 @paper.trials("inverse", methods=("update (20)", "Cholesky"), datasets=("wine", "glass", "vehicle", "vowel"))
 def incremental_inverse(trial: Trial, *, n_columns: int, C_sls: float) -> dict[str, float]:
     """CGENS-SLS by the printed inverse, and by J x J equations: their distance from solving (11) outright.

@@ -110,6 +110,17 @@ def test_notebook_is_rendered(root, capsys):
     assert rendered.cells[1].outputs[0].text == "smoke\n"
 
 
+def test_notebook_is_rendered_from_what_is_there_on_demand(root, capsys):
+    status = f"open_study({MODULE!r}, scale).evidence('table1').status"
+    show = f"from kernsemble.study import open_study\nprint({status})"
+    cells = [new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}), new_code_cell(show)]
+    nbformat.write(new_notebook(cells=cells), root / "notebooks" / "fake_paper.ipynb")
+    assert run(capsys, "reproduce", MODULE, "--scale", "paper", "--no-compute")[0] == 0
+    rendered = nbformat.read(root / "results/paper/fake_paper/fake_paper.ipynb", as_version=4)
+    assert rendered.cells[1].outputs[0].text == "incomplete: 0 of 160 trials\n"
+    assert not (root / "results/paper/fake_paper/evidence").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [

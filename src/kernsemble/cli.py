@@ -108,7 +108,11 @@ def _add_reproduce(commands: argparse._SubParsersAction) -> None:
         help="a Dask scheduler, such as tcp://10.0.0.1:8786",
     )
     command.add_argument("--exhibit", action="append", metavar="NAME", help="only this exhibit (repeatable)")
-    command.add_argument("--no-notebook", action="store_true", help="compute evidence only")
+    one = command.add_mutually_exclusive_group()
+    one.add_argument("--no-notebook", action="store_true", help="compute evidence only")
+    one.add_argument(
+        "--no-compute", action="store_true", help="render the notebook only; it says what evidence is missing"
+    )
 
 
 def _add_verify(commands: argparse._SubParsersAction) -> None:
@@ -168,6 +172,7 @@ def reproduce(options: argparse.Namespace) -> int:
             cluster=options.cluster,
             exhibits=options.exhibit,
             notebook=not options.no_notebook,
+            compute=not options.no_compute,
             stop_on_error=len(keys) == 1,
         )
     for line in summary.lines(options.scale):

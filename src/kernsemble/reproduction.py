@@ -63,20 +63,23 @@ def reproduce_paper(
     cluster: str | None = None,
     exhibits: Sequence[str] | None = None,
     notebook: bool = True,
+    compute: bool = True,
     stop_on_error: bool = True,
     root: Path | None = None,
 ) -> None:
     """Compute a paper's missing evidence, run its notebook, and compare with the committed evidence.
 
     Results go to ``results/SCALE/KEY``. At a smaller scale than the paper's, ``agreement.json`` there holds
-    the comparison. Failures go into the summary, or are raised with ``stop_on_error``.
+    the comparison. Without ``compute``, the notebook is rendered from what is there, and says what is
+    missing. Failures go into the summary, or are raised with ``stop_on_error``.
     """
     root = root or find_root()
     n_jobs = number_of_jobs(jobs)
     try:
-        study = Study(key, scale, root, jobs=n_jobs, cluster=cluster)
-        tell_warnings(report := study.run(exhibits, fresh=fresh))
-        raise_on_failures(report)
+        study = Study(key, scale, root, jobs=n_jobs, cluster=cluster, compute=compute)
+        if compute:
+            tell_warnings(report := study.run(exhibits, fresh=fresh))
+            raise_on_failures(report)
         if notebook:
             render_paper(study)
         if scale != "paper":
@@ -97,6 +100,8 @@ def render_paper(study: Study) -> None:
     """Run a paper's notebook at the study's scale; its evidence is there already."""
     source = study.root / "notebooks" / f"{study.key}.ipynb"
     environment = {"KERNSEMBLE_JOBS": str(study.jobs), "KERNSEMBLE_ROOT": str(study.root)}
+    if not study.compute:
+        environment["KERNSEMBLE_COMPUTE"] = "0"
     if study.cluster:
         environment["KERNSEMBLE_CLUSTER"] = study.cluster
     note(f"{study.key}: running its notebook")

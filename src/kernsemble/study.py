@@ -248,7 +248,7 @@ def open_study(
     root : Path, optional
         The repository; found from the current folder by default.
     compute : bool
-        Whether missing evidence is computed.
+        Whether missing evidence is computed; KERNSEMBLE_COMPUTE=0 says no.
 
     Returns
     -------
@@ -259,6 +259,7 @@ def open_study(
         raise PlanError(f"No scale {scale!r}; there are {', '.join(SCALES)}.")
     jobs = number_of_jobs(jobs)
     cluster = cluster or os.environ.get("KERNSEMBLE_CLUSTER") or None
+    compute = compute and os.environ.get("KERNSEMBLE_COMPUTE") != "0"
     return Study(key, scale, root or find_root(), jobs=jobs, cluster=cluster, compute=compute)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from kernsemble.evidence import Evidence
 from kernsemble.experiments.lin2012.sets import PAPER_SETS
@@ -16,14 +17,41 @@ COLORS = {
     "CW": PALETTE[0], "CW-1": PALETTE[5], "MultiBoost": PALETTE[1], PAPER_SOLVER: PALETTE[1],
     "Ada.ECC": PALETTE[2], "Ada.MH": PALETTE[4], "Ada.MO": PALETTE[3], "MultiBoost-1": PALETTE[4],
 }  # fmt: skip
-_NOWHERE = "not run at this scale"
 _SOLVERS = dict(zip(("FCD 1", "FCD 2", "FCD 5", "FCD 10", "L-BFGS-B", "Newton"), PALETTE, strict=False))
 
 
 def _shown(evidence: Evidence) -> list[str]:
     """Return the paper's sets of an exhibit; the small one where the scale runs no other."""
     chosen = [label for label in evidence.datasets if label in PAPER_SETS]
-    return chosen or list(evidence.datasets) or [_NOWHERE]
+    return chosen or list(evidence.datasets)
+
+
+def _nothing() -> Figure:
+    """Return a strip that says why there is no figure."""
+    figure, axes = subplots(size=(5, 0.8))
+    axes.text(0.5, 0.5, "not run at this scale", ha="center", va="center", color="#888888")
+    axes.axis("off")
+    return figure
+
+
+def _number(x: float, _: object) -> str:
+    """Write 1, 2 and 5 times a power of ten in full, other numbers not at all."""
+    mantissa = round(x / 10.0 ** np.floor(np.log10(x)), 6)
+    return f"{x:g}" if mantissa in (1, 2, 5) else ""
+
+
+def _say_numbers(*axes: Axes) -> None:
+    """Let the ticks of logarithmic axes be plain numbers."""
+    for panel in axes:
+        panel.tick_params(which="minor", pad=5)
+        for axis in (panel.xaxis, panel.yaxis):
+            if axis.get_scale() == "log":
+                axis.set_major_formatter(FuncFormatter(_number))
+                low, high = sorted(axis.get_view_interval())
+                if low > 0 and high / low < 60:
+                    axis.set_minor_formatter(FuncFormatter(_number))
+                else:
+                    axis.set_minor_formatter(FuncFormatter(lambda x, _: ""))
 
 
 def _say_waiting(axes: Axes) -> None:
@@ -46,6 +74,8 @@ def draw_curves(study: Study, exhibit: str) -> Figure:
     """Draw a figure of the paper: test error, seconds in all, seconds in the solver against iterations."""
     evidence, checkpoints = study.evidence(exhibit), checkpoints_of(study)
     labels = _shown(evidence)
+    if not labels:
+        return _nothing()
     size = (max(3.1 * len(labels) + 0.5, 5.0), 6.6)
     figure, panels = subplots(3, len(labels), size=size, squeeze=False, sharex=True)
     for column, label in zip(panels.T, labels, strict=True):
@@ -57,6 +87,7 @@ def draw_curves(study: Study, exhibit: str) -> Figure:
         column[2].set(xlabel="iterations")
     for axes, name in zip(panels[:, 0], ("test error (%)", "seconds", "seconds in the solver"), strict=True):
         axes.set_ylabel(name)
+    _say_numbers(*np.ravel(panels))
     _share_legend(figure, panels)
     return figure
 
@@ -93,6 +124,8 @@ def draw_solvers(study: Study) -> Figure:
     evidence, protocol = study.evidence("figure6"), study.protocol("figure6")
     checkpoints, exact = np.array(protocol["checkpoints"]), protocol["exact_points"]
     labels = _shown(evidence)
+    if not labels:
+        return _nothing()
     figure, panels = subplots(3, len(labels), size=(max(3.1 * len(labels) + 0.5, 5.0), 7), squeeze=False)
     places = [int(np.flatnonzero(checkpoints == point)[0]) for point in exact]
     for column, label in zip(panels.T, labels, strict=True):
@@ -122,6 +155,7 @@ def draw_solvers(study: Study) -> Figure:
     names = ("objective (2)", "seconds", "objective / optimum - 1")
     for axes, name in zip(panels[:, 0], names, strict=True):
         axes.set_ylabel(name)
+    _say_numbers(*np.ravel(panels))
     _share_legend(figure, panels)
     return figure
 
@@ -129,7 +163,9 @@ def draw_solvers(study: Study) -> Figure:
 def draw_accuracy(study: Study) -> Figure:
     """Draw the seconds of 100 rounds against the accuracy of each."""
     evidence, levels = study.evidence("accuracy"), np.array(study.protocol("accuracy")["accuracies"])
-    labels = list(evidence.datasets) or [_NOWHERE]
+    labels = list(evidence.datasets)
+    if not labels:
+        return _nothing()
     figure, panels = subplots(1, len(labels), size=(max(3.1 * len(labels), 4), 3), squeeze=False)
     for axes, label in zip(panels[0], labels, strict=True):
         for method, marker in zip(evidence.methods, "os^", strict=False):
@@ -142,6 +178,7 @@ def draw_accuracy(study: Study) -> Figure:
         axes.invert_xaxis()
         _say_waiting(axes)
     panels[0, 0].set_ylabel("seconds of the solver")
+    _say_numbers(*np.ravel(panels))
     _share_legend(figure, panels)
     return figure
 
@@ -155,7 +192,9 @@ _STYLES = {
 def draw_pairs(study: Study) -> Figure:
     """Draw the test errors of the eight boosters: color is loss and sharing, dots are stage-wise."""
     evidence, points = study.evidence("pairs"), study.protocol("pairs")["pair_points"]
-    labels = list(evidence.datasets) or [_NOWHERE]
+    labels = list(evidence.datasets)
+    if not labels:
+        return _nothing()
     figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4.5), 3.2), squeeze=False)
     for axes, label in zip(panels[0], labels, strict=True):
         for method in evidence.methods:
@@ -166,6 +205,7 @@ def draw_pairs(study: Study) -> Figure:
         axes.set(title=label, xscale="log", yscale="log", xlabel="iterations")
         _say_waiting(axes)
     panels[0, 0].set_ylabel("test error (%)")
+    _say_numbers(*np.ravel(panels))
     _share_legend(figure, panels)
     return figure
 
@@ -173,7 +213,9 @@ def draw_pairs(study: Study) -> Figure:
 def draw_stopping(study: Study) -> Figure:
     """Draw the test error, and the rounds, where the relative gap first is below a level."""
     evidence, levels = study.evidence("stopping"), np.array(study.protocol("stopping")["gap_levels"])
-    labels = list(evidence.datasets) or [_NOWHERE]
+    labels = list(evidence.datasets)
+    if not labels:
+        return _nothing()
     figure, panels = subplots(2, len(labels), size=(max(2.8 * len(labels), 4), 4.6), squeeze=False)
     for (top, bottom), label in zip(panels.T, labels, strict=True):
         for method, color in zip(evidence.methods, PALETTE, strict=False):
@@ -191,6 +233,7 @@ def draw_stopping(study: Study) -> Figure:
             _say_waiting(axes)
     panels[0, 0].set_ylabel("test error (%)")
     panels[1, 0].set_ylabel("rounds")
+    _say_numbers(*np.ravel(panels))
     _share_legend(figure, panels)
     return figure
 
@@ -198,7 +241,9 @@ def draw_stopping(study: Study) -> Figure:
 def draw_learning(study: Study) -> Figure:
     """Draw the test error against the size of the training set."""
     evidence = study.evidence("learning")
-    labels = list(evidence.datasets) or [_NOWHERE]
+    labels = list(evidence.datasets)
+    if not labels:
+        return _nothing()
     figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4), 3), squeeze=False)
     for axes, label in zip(panels[0], labels, strict=False):
         for method in evidence.methods:
@@ -208,6 +253,7 @@ def draw_learning(study: Study) -> Figure:
         axes.set(title=label, xscale="log", yscale="log", xlabel="training samples")
         _say_waiting(axes)
     panels[0, 0].set_ylabel("test error (%)")
+    _say_numbers(*np.ravel(panels))
     _share_legend(figure, panels)
     return figure
 
@@ -215,7 +261,9 @@ def draw_learning(study: Study) -> Figure:
 def draw_trees(study: Study) -> Figure:
     """Draw the test errors of the methods of figure 1 over trees of depth 2."""
     evidence, points = study.evidence("trees"), study.protocol("trees")["tree_points"]
-    labels = list(evidence.datasets) or [_NOWHERE]
+    labels = list(evidence.datasets)
+    if not labels:
+        return _nothing()
     figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4), 3), squeeze=False)
     for axes, label in zip(panels[0], labels, strict=False):
         for method in evidence.methods:
@@ -225,5 +273,6 @@ def draw_trees(study: Study) -> Figure:
         axes.set(title=label, xscale="log", yscale="log", xlabel="iterations")
         _say_waiting(axes)
     panels[0, 0].set_ylabel("test error (%)")
+    _say_numbers(*np.ravel(panels))
     _share_legend(figure, panels)
     return figure

@@ -24,6 +24,7 @@ from kernsemble.papers.lin2012.sets import (
 from kernsemble.study import Study
 
 FIVE = ("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH")
+SHOWN = (*FIVE, "Ada.MO")  # the methods of which errors are kept
 PAPER_SOLVER = "MultiBoost, L-BFGS-B"
 
 

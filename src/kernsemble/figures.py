@@ -19,6 +19,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from PIL import Image
 
 from kernsemble.evidence_file import write_atomically
 from kernsemble.study import Study
@@ -166,7 +167,16 @@ def render(figure: Figure, form: str) -> bytes:
     nothing = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[form]
     with mpl.rc_context(_style()):
         figure.savefig(buffer, format=form, metadata=nothing)
-    return buffer.getvalue()
+    return buffer.getvalue() if form == "svg" else _with_palette(buffer)
+
+
+def _with_palette(png: io.BytesIO) -> bytes:
+    """Return a PNG of 128 colors: a third of the size, and no difference to the eye."""
+    smaller = io.BytesIO()
+    with Image.open(png) as image:
+        colors = image.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+        colors.save(smaller, format="png", optimize=True, dpi=image.info["dpi"])
+    return smaller.getvalue()
 
 
 def describe(svg: str, alt: str) -> str:

@@ -44,9 +44,9 @@ def show_halves(study: Study) -> Table:
     return _saved(study, Table(header, tuple(rows), caption), "halves")
 
 
-def _mean_cell(values: np.ndarray, bold: bool = False) -> Cell:
+def _mean_cell(values: np.ndarray) -> Cell:
     error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return Cell(mean_and_spread(float(values.mean()), float(error)), bold=bold)
+    return Cell(mean_and_spread(float(values.mean()), float(error)))
 
 
 def _saved(study: Study, table: Table, name: str) -> Table:
@@ -151,8 +151,11 @@ def _at_best(curves: np.ndarray) -> np.ndarray:
 
 
 def _difference_cell(first: np.ndarray, second: np.ndarray) -> Cell:
+    """Mean difference with its sign and standard error, in hundredths."""
+    difference = first - second
+    error = difference.std(ddof=1) / len(difference) ** 0.5 if len(difference) > 1 else 0.0
     differs = len(first) > 1 and paired_p_value(first, second) < 0.05
-    return _mean_cell(first - second, bold=bool(differs))
+    return Cell(f"{difference.mean():+.2f} ± {error:.2f}", bold=bool(differs))
 
 
 def show_small(study: Study, exhibit: str, metric: str, save: str) -> Table:

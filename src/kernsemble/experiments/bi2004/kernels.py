@@ -1,7 +1,7 @@
 """The forms of the three kernels, libraries of them, and the exact optimum of the 2-norm problem.
 
 With coefficients free, problem (11) over all columns H is a support vector machine: its dual has the kernel
-matrix H H', and alpha = H'V. One solution is the optimum that column generation approaches, whatever the
+matrix H H'. One solution is the optimum that column generation approaches, whatever the
 library; where C is chosen by "solving the QPs completely" (section 6.2), it is chosen there.
 """
 
@@ -19,7 +19,6 @@ from kernsemble.hypotheses.kernel_library import (
     LinearKernel,
     QuadraticKernel,
 )
-from kernsemble.masters.base import Solution
 from kernsemble.masters.hinge import Hinge
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
 
@@ -61,23 +60,26 @@ def optimal_models(
     kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, Cs: Sequence[float], offset: Offset
 ) -> list[Model]:
     """Solve problem (11) over all columns, for each C; kernels are resolved on X."""
-    matrices = [kernel.matrix(X, X) for kernel in kernels]
-    # Z Z' = H H' with square Z: the problem over its columns has the same dual.
-    Z = np.linalg.qr(np.hstack(matrices).T, mode="r").T
-    solutions = [_solve_whole(Z, y, C, offset) for C in Cs]
-    return [([K.T @ (solution.u * y) for K in matrices], float(solution.b)) for solution in solutions]
+    H = np.hstack([kernel.matrix(X, X) for kernel in kernels])
+    # H = Z Q': the problem over the columns of the square Z has the same scores, and alpha = Q z.
+    Q, R = np.linalg.qr(H.T)
+    solved = [_solve_whole(R.T, y, C, offset) for C in Cs]
+    return [(np.split(Q @ z, len(kernels)), b) for z, b in solved]
 
 
-def _solve_whole(Z: np.ndarray, y: np.ndarray, C: float, offset: Offset) -> Solution:
+def _solve_whole(Z: np.ndarray, y: np.ndarray, C: float, offset: Offset) -> tuple[np.ndarray, float]:
     """Newton's method; where it is slow and the offset free, sequential minimal optimization."""
     master = Hinge(y, C, intercept=offset, tol=_TOL, max_iter=_NEWTON_STEPS if offset == "free" else 1000)
     for column in Z.T:
         master.add(np.ascontiguousarray(column))
     solution = master.solve()
-    if not solution.converged and offset == "free":
-        gram = Z @ Z.T
-        solution = solve_kernel_hinge(0.5 * (gram + gram.T), y, C)
-    return solution.warn_unless_converged("problem (11) over all columns")
+    if solution.converged or offset != "free":
+        solution.warn_unless_converged("problem (11) over all columns")
+        return solution.w, float(solution.b)
+    gram = Z @ Z.T
+    solution = solve_kernel_hinge(0.5 * (gram + gram.T), y, C)
+    solution.warn_unless_converged("problem (11) over all columns")
+    return Z.T @ (solution.u * y), float(solution.b)
 
 
 def model_scores(kernels: Sequence[Kernel], X: np.ndarray, model: Model, Z: np.ndarray) -> np.ndarray:

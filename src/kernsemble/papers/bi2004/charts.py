@@ -109,6 +109,9 @@ def draw_growth(study: Study) -> Figure:
     for panel in axes:
         panel.plot((1000, 2000, 5000, 10000), (253, 302, 520, 613), "k^--", label="printed", linewidth=1)
         panel.set(xscale="log", yscale="log", xlabel="training examples")
+        panel.set_xticks(sizes or [1000], [f"{size:g}" for size in sizes or [1000]])
+        panel.set_yticks([50, 100, 200, 400, 800], ["50", "100", "200", "400", "800"])
+        panel.minorticks_off()
         panel.legend(fontsize=7)
     axes[0].set_ylabel("iterations")
     return figure

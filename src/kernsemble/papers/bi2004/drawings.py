@@ -42,7 +42,7 @@ def draw_toy(study: Study, norm: str, C: float) -> Figure:
     surfaces |= {name: model.predict(points) for name, model in models.items()}
     figure, axes = subplots(1, len(surfaces), size=(11, 2.7), sharey=True)
     for panel, (name, values) in zip(axes, surfaces.items(), strict=True):
-        image = panel.contourf(
+        panel.contourf(
             axis,
             axis,
             values.reshape(_GRID, _GRID),
@@ -60,7 +60,6 @@ def draw_toy(study: Study, norm: str, C: float) -> Figure:
             )
             counts = columns_by_kernel(models[name].n_columns_)
             panel.set_xlabel(f"{counts['linear']} linear, {counts['rbf']} RBF")
-    figure.colorbar(image, ax=axes, shrink=0.8)
     return figure
 
 

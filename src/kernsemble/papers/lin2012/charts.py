@@ -57,6 +57,7 @@ def _say_numbers(*axes: Axes) -> None:
 def _say_waiting(axes: Axes) -> None:
     if not axes.lines:
         axes.text(0.5, 0.5, "waits", ha="center", va="center", transform=axes.transAxes, color="#888888")
+        axes.tick_params(labelleft=False)
 
 
 def _share_legend(figure: Figure, panels: np.ndarray) -> None:
@@ -84,7 +85,8 @@ def draw_curves(study: Study, exhibit: str) -> Figure:
         for axes in column:
             _say_waiting(axes)
         column[0].set(title=label, yscale="log", ylim=_error_limits(column[0]))
-        column[2].set(xlabel="iterations")
+        column[1].set(yscale="log")
+        column[2].set(yscale="log", xlabel="iterations")
     for axes, name in zip(panels[:, 0], ("test error (%)", "seconds", "seconds in the solver"), strict=True):
         axes.set_ylabel(name)
     _say_numbers(*np.ravel(panels))

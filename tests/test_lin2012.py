@@ -20,7 +20,7 @@ from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.ledger import load_reading
 from kernsemble.masters.exponential import Exponential
 from kernsemble.papers.lin2012 import claims, claims_solvers
-from kernsemble.papers.lin2012.sets import N_CLASSES, Sets, common_level, first_place, sets_of
+from kernsemble.papers.lin2012.sets import N_CLASSES, PAPER_SOLVER, Sets, common_level, first_place, sets_of
 from kernsemble.published import read_claims
 from kernsemble.study import Study
 
@@ -241,7 +241,7 @@ CURVES = {
     "CW": [50, 10, 9, 8, 8], "CW-1": [50, 11, 9, 8, 8], "MultiBoost": [60, 40, 20, 11, 10],
     "Ada.ECC": [60, 40, 30, 20, 12], "Ada.MH": [60, 40, 30, 20, 12], "Ada.MO": [50, 10, 9, 8, 8],
 }  # fmt: skip
-SECONDS = {"CW": 1.0, "CW-1": 0.5, "MultiBoost": 2.0, claims.PAPER_SOLVER: 20.0, "Ada.MO": 50.0}
+SECONDS = {"CW": 1.0, "CW-1": 0.5, "MultiBoost": 2.0, PAPER_SOLVER: 20.0, "Ada.MO": 50.0}
 LABELS = ("VOWEL", "USPS", "MNIST")
 
 
@@ -288,7 +288,7 @@ def made_value(**spoiled):
 
 
 def made_study(**spoiled):
-    evidence = MadeEvidence(made_value(**spoiled), (*CURVES, claims.PAPER_SOLVER))
+    evidence = MadeEvidence(made_value(**spoiled), (*CURVES, PAPER_SOLVER))
     nothing = MadeEvidence(None, (), ())
     return SimpleNamespace(
         evidence=lambda exhibit: evidence if exhibit == "figure1" else nothing,
@@ -321,7 +321,7 @@ def test_time_is_compared_where_lbfgsb_ended():
     ratios = claims.time_ratios(Sets(study, {"VOWEL": "figure1"}, ()), "VOWEL")
     np.testing.assert_allclose(ratios, 20.0)  # at checkpoint 100, the last that 120 rounds finished
     assert claims.time_ratios(
-        Sets(made_study(by={("finished", claims.PAPER_SOLVER): 0}), {"VOWEL": "figure1"}, ()), "VOWEL"
+        Sets(made_study(by={("finished", PAPER_SOLVER): 0}), {"VOWEL": "figure1"}, ()), "VOWEL"
     ).shape == (2, 2)
 
 

@@ -10,7 +10,8 @@ from matplotlib.ticker import FuncFormatter
 from kernsemble.evidence import Evidence
 from kernsemble.experiments.lin2012.sets import PAPER_SETS
 from kernsemble.figures import PALETTE, draw_band, subplots
-from kernsemble.papers.lin2012.claims import PAPER_SOLVER, checkpoints_of
+from kernsemble.papers.lin2012.claims import checkpoints_of
+from kernsemble.papers.lin2012.sets import PAPER_SOLVER
 from kernsemble.study import Study
 
 COLORS = {

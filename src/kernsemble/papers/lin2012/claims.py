@@ -13,7 +13,9 @@ from kernsemble.comparisons import bootstrap_probability
 from kernsemble.experiments.lin2012.sets import DIGIT_SETS, MO_SETS
 from kernsemble.ledger import Finding
 from kernsemble.papers.lin2012.sets import (
+    FIVE,
     N_CLASSES,
+    PAPER_SOLVER,
     Sets,
     by_runs,
     common_level,
@@ -22,10 +24,6 @@ from kernsemble.papers.lin2012.sets import (
     sets_of,
 )
 from kernsemble.study import Study
-
-FIVE = ("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH")
-SHOWN = (*FIVE, "Ada.MO")  # the methods of which errors are kept
-PAPER_SOLVER = "MultiBoost, L-BFGS-B"
 
 
 def checkpoints_of(study: Study) -> np.ndarray:

@@ -14,6 +14,9 @@ from kernsemble.tables import Cell, Table
 
 reading = Reading("lin2012")
 
+FIVE = ("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH")
+SHOWN = (*FIVE, "Ada.MO")  # the methods of which errors are kept
+PAPER_SOLVER = "MultiBoost, L-BFGS-B"
 FIGURES = ("figure1", "figure2", "figure3", "figure4", "figure5")
 N_CLASSES = {
     "VOWEL": 11, "ISOLET": 26, "USPS": 10, "PENDIGITS": 10, "MNIST": 10, "CIFAR10 GIST": 10,

@@ -51,7 +51,7 @@ def draw_diversity(study: Study) -> Figure:
     """Draw test errors against lambda for components with own columns or rows, trained together or apart."""
     evidence, lambdas = study.evidence("diversity"), study.protocol("diversity")["diversity_lambdas"]
     n_rows = -(-len(evidence.datasets) // 4)
-    figure, axes = subplots(n_rows, 4, size=(13, 2.8 * n_rows), squeeze=False, sharex=True)
+    figure, axes = subplots(n_rows, 4, size=(10.5, 2.6 * n_rows), squeeze=False, sharex=True)
     for panel in axes.flat[len(evidence.datasets) :]:
         panel.axis("off")
     looks = dict(zip(evidence.methods, (("k", "-"), (1, "--"), (1, "-"), (2, "--"), (2, "-")), strict=False))

@@ -19,11 +19,11 @@ PARTS = {"L2": "p = 2", "L1": "p = 1"}
 
 def draw_figure1(study: Study) -> Figure:
     """Draw the four panels of figure 1."""
-    figure, axes = subplots(1, 4, size=(14, 3.2))
-    for panel, p in zip(axes, PARTS, strict=False):
+    figure, axes = subplots(2, 2, size=(10, 6.6))
+    for panel, p in zip(axes[0], PARTS, strict=True):
         _draw_errors(panel, study, p)
-    _draw_convergence(axes[2], study)
-    _draw_times(axes[3], study)
+    _draw_convergence(axes[1, 0], study)
+    _draw_times(axes[1, 1], study)
     return figure
 
 
@@ -124,7 +124,7 @@ def draw_one_curve(study: Study) -> Figure:
     path, tables = study.evidence("path"), study.evidence("table1")
     ratios, lam = study.protocol("path")["ratios"], study.protocol("table1")["lam"]
     printed = {(c.row, c.column): c.value for c in printed_cells(study, "table1")}
-    figure, axes = subplots(2, 4, size=(13, 5.6), sharex=True)
+    figure, axes = subplots(2, 4, size=(10.5, 5.2), sharex=True)
     for panel, label in zip(axes.flat, TABLE_SETS, strict=True):
         for p, color in zip(("L2", "L1"), PALETTE, strict=False):
             curves = path.curves("error", dataset=label, method=p) if label in path.datasets else ()
@@ -144,7 +144,7 @@ def draw_one_curve(study: Study) -> Figure:
         panel.set_ylabel("test error (%)")
     axes[0, 0].plot([], [], "ko", markersize=4, label="ExRM with C bases, ours")
     axes[0, 0].plot([], [], "kx", markersize=7, label="ExRM with C bases, printed")
-    axes[0, 0].legend(fontsize=7)
+    axes[0, 0].legend(fontsize=6)
     return figure
 
 

@@ -27,7 +27,7 @@ def _shown(evidence: Evidence) -> list[str]:
     return chosen or list(evidence.datasets)
 
 
-def _nothing() -> Figure:
+def nothing() -> Figure:
     """Return a strip that says why there is no figure."""
     figure, axes = subplots(size=(5, 0.8))
     axes.text(0.5, 0.5, "not run at this scale", ha="center", va="center", color="#888888")
@@ -58,7 +58,7 @@ def _say_numbers(*axes: Axes) -> None:
 def _say_waiting(axes: Axes) -> None:
     if not axes.lines:
         axes.text(0.5, 0.5, "waits", ha="center", va="center", transform=axes.transAxes, color="#888888")
-        axes.tick_params(labelleft=False)
+        axes.tick_params(which="both", left=False, labelleft=False)
 
 
 def _share_legend(figure: Figure, panels: np.ndarray) -> None:
@@ -68,8 +68,16 @@ def _share_legend(figure: Figure, panels: np.ndarray) -> None:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     if found:
-        columns = min(len(found), max(2, int(figure.get_figwidth() / 1.5)))
+        most = max(2, int(figure.get_figwidth() / 1.5))
+        columns = -(-len(found) // -(-len(found) // most))  # rows of equal length
         figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
+
+
+def finish(figure: Figure, panels: np.ndarray) -> Figure:
+    """Write plain numbers at the axes and one legend below them."""
+    _say_numbers(*np.ravel(panels))
+    _share_legend(figure, panels)
+    return figure
 
 
 def draw_curves(study: Study, exhibit: str) -> Figure:
@@ -77,7 +85,7 @@ def draw_curves(study: Study, exhibit: str) -> Figure:
     evidence, checkpoints = study.evidence(exhibit), checkpoints_of(study)
     labels = _shown(evidence)
     if not labels:
-        return _nothing()
+        return nothing()
     size = (max(3.1 * len(labels) + 0.5, 5.0), 6.6)
     figure, panels = subplots(3, len(labels), size=size, squeeze=False, sharex=True)
     for column, label in zip(panels.T, labels, strict=True):
@@ -90,9 +98,7 @@ def draw_curves(study: Study, exhibit: str) -> Figure:
         column[2].set(yscale="log", xlabel="iterations")
     for axes, name in zip(panels[:, 0], ("test error (%)", "seconds", "seconds in the solver"), strict=True):
         axes.set_ylabel(name)
-    _say_numbers(*np.ravel(panels))
-    _share_legend(figure, panels)
-    return figure
+    return finish(figure, panels)
 
 
 def _error_limits(axes: Axes) -> tuple[float, float] | None:
@@ -128,7 +134,7 @@ def draw_solvers(study: Study) -> Figure:
     checkpoints, exact = np.array(protocol["checkpoints"]), protocol["exact_points"]
     labels = _shown(evidence)
     if not labels:
-        return _nothing()
+        return nothing()
     figure, panels = subplots(3, len(labels), size=(max(3.1 * len(labels) + 0.5, 5.0), 7), squeeze=False)
     places = [int(np.flatnonzero(checkpoints == point)[0]) for point in exact]
     for column, label in zip(panels.T, labels, strict=True):
@@ -158,9 +164,7 @@ def draw_solvers(study: Study) -> Figure:
     names = ("objective (2)", "seconds", "objective / optimum - 1")
     for axes, name in zip(panels[:, 0], names, strict=True):
         axes.set_ylabel(name)
-    _say_numbers(*np.ravel(panels))
-    _share_legend(figure, panels)
-    return figure
+    return finish(figure, panels)
 
 
 def draw_accuracy(study: Study) -> Figure:
@@ -168,7 +172,7 @@ def draw_accuracy(study: Study) -> Figure:
     evidence, levels = study.evidence("accuracy"), np.array(study.protocol("accuracy")["accuracies"])
     labels = list(evidence.datasets)
     if not labels:
-        return _nothing()
+        return nothing()
     figure, panels = subplots(1, len(labels), size=(max(3.1 * len(labels), 4), 3), squeeze=False)
     for axes, label in zip(panels[0], labels, strict=True):
         for method, marker in zip(evidence.methods, "os^", strict=False):
@@ -181,9 +185,7 @@ def draw_accuracy(study: Study) -> Figure:
         axes.invert_xaxis()
         _say_waiting(axes)
     panels[0, 0].set_ylabel("seconds of the solver")
-    _say_numbers(*np.ravel(panels))
-    _share_legend(figure, panels)
-    return figure
+    return finish(figure, panels)
 
 
 _STYLES = {
@@ -197,7 +199,7 @@ def draw_pairs(study: Study) -> Figure:
     evidence, points = study.evidence("pairs"), study.protocol("pairs")["pair_points"]
     labels = list(evidence.datasets)
     if not labels:
-        return _nothing()
+        return nothing()
     figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4.5), 3.2), squeeze=False)
     for axes, label in zip(panels[0], labels, strict=True):
         for method in evidence.methods:
@@ -208,9 +210,7 @@ def draw_pairs(study: Study) -> Figure:
         axes.set(title=label, xscale="log", yscale="log", xlabel="iterations")
         _say_waiting(axes)
     panels[0, 0].set_ylabel("test error (%)")
-    _say_numbers(*np.ravel(panels))
-    _share_legend(figure, panels)
-    return figure
+    return finish(figure, panels)
 
 
 def draw_stopping(study: Study) -> Figure:
@@ -218,7 +218,7 @@ def draw_stopping(study: Study) -> Figure:
     evidence, levels = study.evidence("stopping"), np.array(study.protocol("stopping")["gap_levels"])
     labels = list(evidence.datasets)
     if not labels:
-        return _nothing()
+        return nothing()
     figure, panels = subplots(2, len(labels), size=(max(2.8 * len(labels), 4), 4.6), squeeze=False)
     for (top, bottom), label in zip(panels.T, labels, strict=True):
         for method, color in zip(evidence.methods, PALETTE, strict=False):
@@ -236,9 +236,7 @@ def draw_stopping(study: Study) -> Figure:
             _say_waiting(axes)
     panels[0, 0].set_ylabel("test error (%)")
     panels[1, 0].set_ylabel("rounds")
-    _say_numbers(*np.ravel(panels))
-    _share_legend(figure, panels)
-    return figure
+    return finish(figure, panels)
 
 
 def draw_learning(study: Study) -> Figure:
@@ -246,7 +244,7 @@ def draw_learning(study: Study) -> Figure:
     evidence = study.evidence("learning")
     labels = list(evidence.datasets)
     if not labels:
-        return _nothing()
+        return nothing()
     figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4), 3), squeeze=False)
     for axes, label in zip(panels[0], labels, strict=False):
         for method in evidence.methods:
@@ -256,9 +254,7 @@ def draw_learning(study: Study) -> Figure:
         axes.set(title=label, xscale="log", yscale="log", xlabel="training samples")
         _say_waiting(axes)
     panels[0, 0].set_ylabel("test error (%)")
-    _say_numbers(*np.ravel(panels))
-    _share_legend(figure, panels)
-    return figure
+    return finish(figure, panels)
 
 
 def draw_trees(study: Study) -> Figure:
@@ -266,7 +262,7 @@ def draw_trees(study: Study) -> Figure:
     evidence, points = study.evidence("trees"), study.protocol("trees")["tree_points"]
     labels = list(evidence.datasets)
     if not labels:
-        return _nothing()
+        return nothing()
     figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4), 3), squeeze=False)
     for axes, label in zip(panels[0], labels, strict=False):
         for method in evidence.methods:
@@ -276,6 +272,4 @@ def draw_trees(study: Study) -> Figure:
         axes.set(title=label, xscale="log", yscale="log", xlabel="iterations")
         _say_waiting(axes)
     panels[0, 0].set_ylabel("test error (%)")
-    _say_numbers(*np.ravel(panels))
-    _share_legend(figure, panels)
-    return figure
+    return finish(figure, panels)

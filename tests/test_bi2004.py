@@ -14,7 +14,7 @@ from kernsemble.experiments.bi2004.large import FIGURE4_CS
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import CHOICES, SMALL_CHOICES, SMALL_SETS, STORED
 from kernsemble.experiments.trial import Trial
-from kernsemble.ledger import load_reading
+from kernsemble.ledger import judge_cell, load_reading
 from kernsemble.papers.bi2004 import claims, claims_behavior
 from kernsemble.published import read_cells, read_claims
 from kernsemble.study import Study
@@ -350,6 +350,14 @@ def test_tiny_run_from_end_to_end(tiny_study):
     theorems = tiny_study.evidence("theorems")
     assert theorems.frame["identity"].max() < 1e-6
     assert theorems.frame["optimum"].max() < 1e-6
+
+
+def test_what_is_not_computed_is_pending_even_where_it_cannot_be_compared(tmp_path):
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    study, reading = Study("bi2004", "paper", tmp_path, compute=False), load_reading("bi2004")
+    for cell in read_cells(ROOT / "published/published.csv"):
+        if cell.paper == "bi2004" and cell.exhibit != "table1":
+            assert judge_cell(cell, reading, study).verdict == "pending"
 
 
 def test_kernel_choices_are_the_tables():

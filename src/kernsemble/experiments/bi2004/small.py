@@ -133,7 +133,7 @@ def _describe(model: CGBoostClassifier, w_tr1: np.ndarray, Z: np.ndarray) -> dic
     }
 
 
-@paper.trials("offset", methods=("free", "penalized"), datasets=SMALL_SETS)
+@paper.trials("offset", methods=("free", "penalized", "none"), datasets=SMALL_SETS)
 def offsets(
     trial: Trial,
     *,

@@ -31,6 +31,11 @@ def judged(sample: Sample):
     return sample if sample.expected != 1 else not_comparable("one run at this scale", sample)
 
 
+def apart(note: str, sample: Sample):
+    """Say that a number cannot be compared, once ours is there."""
+    return not_comparable(note, sample) if sample.complete else sample
+
+
 @reading.cells("table1", spread=None, runs=None, better="equal")
 def dataset_fact(study: Study, exhibit: str, row: str, column: str):
     """Exact numbers; how the digits were made into two classes is not said."""
@@ -57,7 +62,7 @@ def _small_sample(study: Study, row: str, column: str) -> Sample:
 def small_cost(study: Study, exhibit: str, row: str, column: str):
     """Seconds and numbers of columns."""
     sample = _small_sample(study, row, column)
-    return not_comparable(OTHER_HARDWARE if column.startswith("T") else TOLERANCE, sample)
+    return apart(OTHER_HARDWARE if column.startswith("T") else TOLERANCE, sample)
 
 
 @reading.cells("table3", columns=("R_tst",), spread=None, runs=1)
@@ -70,19 +75,19 @@ def large_error(study: Study, exhibit: str, row: str, column: str):
 @reading.cells("table4", columns=tuple(ERRORS), spread=None, runs=1)
 def digits_error(study: Study, exhibit: str, row: str, column: str):
     """Errors of another task than the printed one."""
-    return not_comparable(UNKNOWN_TASK, _sample(study, exhibit, row, ERRORS[column]))
+    return apart(UNKNOWN_TASK, _sample(study, exhibit, row, ERRORS[column]))
 
 
 @reading.cells("table3", "table4", columns=tuple(SECONDS), spread=None, runs=1)
 def large_seconds(study: Study, exhibit: str, row: str, column: str):
     """Seconds of training and of 10,000 test points."""
-    return not_comparable(OTHER_HARDWARE, _sample(study, exhibit, row, SECONDS[column]))
+    return apart(OTHER_HARDWARE, _sample(study, exhibit, row, SECONDS[column]))
 
 
 @reading.cells("table3", "table4", columns=tuple(COUNTS), spread=None, runs=1)
 def two_norm_count(study: Study, exhibit: str, row: str, column: str):
     """Columns where the run ended."""
-    return not_comparable(TOLERANCE, _sample(study, exhibit, row, COUNTS[column]))
+    return apart(TOLERANCE, _sample(study, exhibit, row, COUNTS[column]))
 
 
 @reading.cells("table3", columns=tuple(COUNTS), rows=ONE_NORM_ROWS, spread=None, runs=1)
@@ -94,7 +99,7 @@ def one_norm_count(study: Study, exhibit: str, row: str, column: str):
 @reading.cells("table4", columns=tuple(COUNTS), rows=ONE_NORM_ROWS, spread=None, runs=1)
 def digits_count(study: Study, exhibit: str, row: str, column: str):
     """The same for the digits, whose task is another one."""
-    return not_comparable(UNKNOWN_TASK, _sample(study, exhibit, row, COUNTS[column]))
+    return apart(UNKNOWN_TASK, _sample(study, exhibit, row, COUNTS[column]))
 
 
 @reading.cells("table5", spread=None, runs=1)
@@ -103,7 +108,7 @@ def growth(study: Study, exhibit: str, row: str, column: str):
     evidence, label = study.evidence("table5"), f"n={column}"
     if row == "Time":
         sample = evidence.sample("fit_seconds", dataset=label, method="C fixed")
-        return not_comparable(OTHER_HARDWARE, sample)
+        return apart(OTHER_HARDWARE, sample)
     values = iterations(study, label, "C fixed")
     runs = len(values)
     se = float(values.std(ddof=1) / runs**0.5) if runs > 1 else float("nan")

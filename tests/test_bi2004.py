@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from kernsemble.estimators.cg_boost import CGBoostClassifier
-from kernsemble.experiments.bi2004 import draws, facts, kernels, runs, small
+from kernsemble.experiments.bi2004 import draws, facts, forest, kernels, runs, small
 from kernsemble.experiments.bi2004.judge import judge_value
 from kernsemble.experiments.bi2004.large import FIGURE4_CS
 from kernsemble.experiments.bi2004.plan import paper
-from kernsemble.experiments.bi2004.sets import CHOICES, SMALL_CHOICES, SMALL_SETS, STORED
+from kernsemble.experiments.bi2004.sets import ALL_FOREST, CHOICES, SMALL_CHOICES, SMALL_SETS, STORED
 from kernsemble.experiments.trial import Trial
 from kernsemble.ledger import judge_cell, load_reading
 from kernsemble.papers.bi2004 import claims, claims_behavior
@@ -326,6 +326,80 @@ def test_check_of_growth_can_fail(counts, values, holds):
     study.evidence = evidence
     found = claims_behavior.iterations_grow_slower_than_the_data(study)
     assert found.holds is holds
+
+
+TINY = {
+    "sizes": {"train": 40, "validation": 30, "test": 50},
+    "scaling": "all rows",
+    "digits_task": "odd",
+    "linear_form": FORMS[0],
+    "quadratic_form": FORMS[1],
+    "offset": "free",
+    "tau": 1e-6,
+    "gap": 0.01,
+    "patience": 5,
+    "Cs": [1.0, 10.0],
+    "n_rounds": 25,
+    "n_points": 6,
+    "figure4_rounds": 10,
+    "patiences": [2, 5],
+    "growth_C": 1.0,
+    "growth_tau": 0.01,
+    "growth_rounds": 20,
+    "forest_C": 1.0,
+    "forest_tau": 0.01,
+    "forest_centers": 20,
+    "forest_rounds": 10,
+}
+
+
+def tiny(exhibit, label, method):
+    """Compute one trial with few examples and rounds; its metrics must be declared."""
+    function = next(f for f in paper.functions[exhibit] if method in f.methods and label in f.datasets)
+    names = Trial("bi2004", exhibit, label, function.name if function.together else method, 0)
+    found = function.function(names, **{name: TINY[name] for name in function.parameters})
+    assert set(found[method] if function.together else found) <= set(paper.exhibits[exhibit].columns)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("exhibit", "method"),
+    [
+        ("table3", "2-norm/L,Q,R"),
+        ("table3", "1-norm/L+Q+R"),
+        ("figure3", "regular"),
+        ("figure4", "C = 100"),
+        ("tolerance", "tau = 0.1"),
+        ("readings", "both: raw"),
+        ("readings", "scaling: training rows"),
+    ],
+)
+def test_trials_on_forest_give_finite_numbers(exhibit, method):
+    found = tiny(exhibit, "Forest", method)
+    assert all(np.all(np.isfinite(value)) for value in found.values())
+    errors = [value for name, value in found.items() if name.startswith("error_")]
+    assert all(0.0 < error < 60.0 for error in errors)
+
+
+def test_mixtures_and_rivals_share_a_draw():
+    found = tiny("modern", "Forest", "1-norm mixture")
+    assert set(found) == set(paper.methods("modern"))
+    trees = found["boosting, equal cost"]["operations"]
+    assert trees == pytest.approx(found["1-norm mixture"]["operations"], abs=5.0)
+    assert all(0.0 < numbers["error"] < 60.0 for numbers in found.values())
+
+
+def test_growth_reads_every_patience():
+    found = tiny("table5", "n=1000", "C / n, tau * n")
+    assert len(found["iterations"]) == 2
+    assert found["iterations"][0] <= found["iterations"][1] <= 20
+
+
+def test_all_of_forest_on_a_part_of_it(monkeypatch):
+    monkeypatch.setattr(forest, "_ALL", 400)
+    found = tiny("forest", ALL_FOREST, "stratified")
+    assert found["n_train"] == 320
+    assert found["linear"] + found["quadratic"] + found["rbf"] <= 10
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from kernsemble.experiments.shen2014 import (
     spam,
     table1,
     theory,
+    timing,
     toy,
     vowel,
 )
@@ -154,6 +155,39 @@ def test_width_ties_are_broken_as_said(monkeypatch):
 def test_one_picture_a_class_the_strongest_first():
     strength, y = np.array([0.1, 0.9, 0.5, 0.7, -1.0]), np.array([0, 0, 1, 1, 2])
     assert pictures._one_a_class(strength, y, 2).tolist() == [1, 3]
+
+
+TINY = {"n_folds": 2, "pool_size": 60, "log2_C_gauss": [1], "log2_C_cosines": [-4], "tol": 0.01}
+
+
+@pytest.mark.parametrize(("method", "n_kernels"), [*zip(infinite.MIXTURES, (1, 2, 12), strict=True)])
+def test_mixtures_share_out_all_weight(method, n_kernels):
+    found = infinite.multiple_kernels(
+        make_trial("thyroid", method), log2_gamma=[-5, -1], width_ties="C first", n_cosines=10, **TINY
+    )
+    assert found["share"].sum() == pytest.approx(1.0)
+    assert 1 <= found["kernels"] <= n_kernels
+    assert found["problems"] == (6 if method.startswith("width") else 2)
+
+
+def test_prediction_times_a_machine_and_an_ensemble_of_growing_size():
+    options = {"n_evaluated": 100, "log2_C_stump": [-4], "n_folds": 2, "log2_C_gauss": [1]}
+    machine = timing.machine_prediction(make_trial("german", "stump machine"), **options)
+    assert 0 < machine["size"] <= 700
+    options = TINY | {"n_evaluated": 100, "sizes": [3, 6], "log2_C": [-4]}
+    del options["log2_C_gauss"]
+    ensemble = timing.ensemble_prediction(make_trial("german", "CGENS, 500 stumps"), **options)
+    assert ensemble["size"] == 6
+    assert ensemble["curve"].shape == ensemble["seconds_curve"].shape == (2,)
+    assert ensemble["error"] == ensemble["curve"][-1]
+
+
+@pytest.mark.parametrize("reading", vowel.READINGS[2:])
+def test_readings_of_vowel_run(reading):
+    found = vowel.readings(
+        make_trial("vowel", reading), n_folds=2, n_columns=5, pool_size=50, log2_C_vowel=[-3]
+    )
+    assert 0 < found["error"] < 100 * 10 / 11  # ten of eleven classes are wrong by chance
 
 
 def test_toy_classes_are_balanced_and_spam_is_split_three_to_two():

@@ -100,29 +100,34 @@ def multiple_kernels(
         grid = powers_of_two(log2_C_gauss)
         widths = [choose_width(data, folds, grid, gammas, width_ties)]
         problems += len(grid) * len(gammas) * n_folds
-    d = data.X.shape[1]
-    groups = [range(d), *([j] for j in range(d))] if trial.method.endswith("alone") else None
-    options = {"n_hypotheses": pool_size, "random_state": trial.shared_seed("pool"), "groups": groups}
-    family = partial(FourierPool, gamma=widths, **options)
+    options = {"n_hypotheses": pool_size, "random_state": trial.shared_seed("pool")}
+    family = partial(FourierPool, gamma=widths, groups=_groups(trial.method, data.X.shape[1]), **options)
     fit = machine_ensemble(family, [n_cosines], tol)
     C, _ = search(fit, data, folds, Cs, [n_cosines]).best()
-    result = column_generation(
-        family(data.X), Hinge(data.y, C, intercept="free", tol=tol), n_cosines, tol=tol
-    )
+    master = Hinge(data.y, C, intercept="free", tol=tol)
+    result = column_generation(family(data.X), master, n_cosines, tol=tol)
     seconds = process_time() - started
     pool, w = family(data.X), result.solution.w
-    weights = np.bincount(
-        [pool.kernel_of(key) for key in result.keys], weights=np.abs(w), minlength=len(pool.kernels)
-    )
-    scores = pool.collect(result.keys).decision(data.X_test, w, result.solution.b)
-    by_width = weights.reshape(len(widths), -1).sum(axis=1) / weights.sum()
+    weights = _weight_by_kernel(pool, result.keys, w)
+    by_width = dict(zip(widths, weights.reshape(len(widths), -1).sum(axis=1) / weights.sum(), strict=True))
     return {
-        "error": data.error(scores),
+        "error": data.error(pool.collect(result.keys).decision(data.X_test, w, result.solution.b)),
         "problems": problems,
-        "share": by_width if len(widths) > 1 else np.array([float(g == widths[0]) for g in gammas]),
+        "share": np.array([by_width.get(gamma, 0.0) for gamma in gammas]),
         "kernels": int((weights > 0).sum()),
         "search_seconds": seconds,
     }
+
+
+def _groups(method: str, d: int) -> list | None:
+    """Return the groups of features that kernels look at; None is one group of all."""
+    return [range(d), *([j] for j in range(d))] if method.endswith("alone") else None
+
+
+def _weight_by_kernel(pool: FourierPool, keys: list, w: np.ndarray) -> np.ndarray:
+    """Return the total absolute weight on the cosines of each kernel, widths times groups."""
+    owners = [pool.kernel_of(key) for key in keys]
+    return np.bincount(owners, weights=np.abs(w), minlength=len(pool.kernels))
 
 
 # What a round may choose from: all stumps, or 2000 drawn once or anew in each round.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernsemble.data.features.store import load_features
 from kernsemble.data.splits import split_per_class
 from kernsemble.experiments.shen2014.multiclass import fit_simplex, multiclass_draw
 from kernsemble.experiments.shen2014.plan import paper
@@ -44,7 +45,5 @@ def _one_a_class(strength: np.ndarray, y: np.ndarray, n: int) -> np.ndarray:
 
 
 def _test_rows(trial: Trial, n_per_class: int) -> np.ndarray:
-    from kernsemble.data.features.store import load_features
-
     labels = load_features("scene15-words").y
     return split_per_class(labels, n_per_class, "shen2014", trial.dataset, trial.number)[1]

@@ -84,14 +84,19 @@ def _generated(trial: Trial, n_columns: int, size: int) -> Callable[[Draw, Seque
 def _all_stumps(part: Draw, Cs: Sequence[float]) -> list[np.ndarray]:
     """Predict by least squares on all stumps, from one eigendecomposition for all C."""
     ranks, ranks_test = ranks_of(part.X, part.X), ranks_of(part.X, part.X_test)
-    K, K_test = 2.0 * stump_kernel(ranks), 2.0 * stump_kernel(ranks_test, ranks)
-    means = K.mean(axis=0)
-    center = lambda A: A - A.mean(axis=1, keepdims=True) - means + means.mean()  # noqa: E731
+    K = 2.0 * stump_kernel(ranks)
     codes = simplex_codes(int(part.y.max()) + 1)
     L = codes[part.y]
-    values, vectors = np.linalg.eigh(center(K))
-    coordinates, scores = vectors.T @ (L - L.mean(axis=0)), center(K_test) @ vectors
+    values, vectors = np.linalg.eigh(_centered(K, K))
+    coordinates = vectors.T @ (L - L.mean(axis=0))
+    scores = _centered(2.0 * stump_kernel(ranks_test, ranks), K) @ vectors
     return [
         ((scores @ (coordinates / (values + 1.0 / C)[:, None]) + L.mean(axis=0)) @ codes.T).argmax(axis=1)
         for C in Cs
     ]
+
+
+def _centered(A: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """Return a kernel's rows as if the training points, of kernel matrix K, had their mean at the origin."""
+    means = K.mean(axis=0)
+    return A - A.mean(axis=1, keepdims=True) - means + means.mean()

@@ -42,14 +42,8 @@ def draw_toy(study: Study, norm: str, C: float) -> Figure:
     surfaces |= {name: model.predict(points) for name, model in models.items()}
     figure, axes = subplots(1, len(surfaces), size=(11, 2.7), sharey=True)
     for panel, (name, values) in zip(axes, surfaces.items(), strict=True):
-        panel.contourf(
-            axis,
-            axis,
-            values.reshape(_GRID, _GRID),
-            levels=np.linspace(-3.5, 3.5, 15),
-            cmap="RdBu_r",
-            extend="both",
-        )
+        look = {"levels": np.linspace(-3.5, 3.5, 15), "cmap": "RdBu_r", "extend": "both"}
+        panel.contourf(axis, axis, values.reshape(_GRID, _GRID), **look).set_rasterized(True)
         panel.set(title=name, aspect="equal", xlim=(-1, 1), ylim=(-1, 1))
         panel.grid(visible=False)
         if name == "target":

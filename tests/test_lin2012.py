@@ -19,7 +19,7 @@ from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.ledger import load_reading
 from kernsemble.masters.exponential import Exponential
-from kernsemble.papers.lin2012 import claims, claims_solvers
+from kernsemble.papers.lin2012 import claims, claims_solvers, equal
 from kernsemble.papers.lin2012.sets import N_CLASSES, PAPER_SOLVER, Sets, common_level, first_place, sets_of
 from kernsemble.published import read_claims
 from kernsemble.study import Study
@@ -335,6 +335,22 @@ def test_sets_that_wait_make_a_claim_pending_and_say_what_is_known():
     whole.current = []
     with pytest.raises(IncompleteEvidenceError, match="no set is complete"):
         claims.class_wise_needs_fewer_iterations(study)
+
+
+def test_differences_are_taken_run_by_run(tmp_path):
+    study = made_study()
+    study.scale, study.folder = "paper", tmp_path
+    table = equal.show_differences(study)
+    assert [row[0].text for row in table.rows] == list(LABELS)
+    assert [cell.text for cell in table.rows[0][1:]] == ["-2.0", "0.000", "-2.0", "0.000"]
+    assert (tmp_path / "tables" / "differences.csv").is_file()
+    figure = equal.draw_learners(study)
+    assert [len(axes.lines) for axes in figure.axes] == [3, 3, 3]
+
+
+def test_a_scale_that_runs_nothing_gets_a_strip():
+    study = SimpleNamespace(evidence=lambda exhibit: MadeEvidence(None, (), ()), protocol=lambda exhibit: {})
+    assert len(equal.draw_learners(study).axes[0].texts) == 1
 
 
 def test_the_common_level_is_the_lowest_that_all_reach():

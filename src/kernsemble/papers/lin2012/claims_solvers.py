@@ -29,7 +29,8 @@ def coordinate_descent_beats_lbfgsb(study: Study) -> Finding:
 
     At the last round that L-BFGS-B finished, tau_max = 1 has taken the fewest seconds of all. For tau_max of
     2, 5 and 10, the objective is as low as L-BFGS-B's last one after at most half of its seconds. The
-    objective of tau_max = 2 ends within 2 % of the optimum over its columns.
+    objective of tau_max = 2 ends within 2 % of the optimum over its columns. (Where it ends above L-BFGS-B's
+    objective it can never be as low; the note also has the seconds to 2 % above it.)
     """
     evidence = study.evidence("figure6")
     done = [label for label in evidence.datasets if _complete(evidence, label)]
@@ -62,19 +63,24 @@ def _statements(evidence: Evidence, label: str, checkpoints: np.ndarray) -> tupl
     }
     paper = [method for method in evidence.methods if method != "Newton"]
     fastest = min(paper, key=lambda method: seconds[method][last])
-    shares = []
+    shares, nearly = [], []
     for method in ("FCD 2", "FCD 5", "FCD 10"):
         objective = evidence.curves("objective", dataset=label, method=method).mean(axis=0)
-        reached = np.flatnonzero(objective <= late[last])
-        place = int(reached[0]) if len(reached) else None
-        shares.append(np.inf if place is None else seconds[method][place] / seconds["L-BFGS-B"][last])
+        for found, goal in ((shares, late[last]), (nearly, (1 + ACCURATE) * late[last])):
+            reached = np.flatnonzero(objective <= goal)
+            spent = seconds[method][reached[0]] if len(reached) else np.inf
+            found.append(spent / seconds["L-BFGS-B"][last])
     excess = evidence.curves("excess", dataset=label, method="FCD 2").mean(axis=0)[-1]
     note = (
-        f"fastest to round {checkpoints[last]} is {fastest}; tau_max of 2, 5, 10 need "
-        f"{', '.join(f'{100 * share:.1f}' for share in shares)} % of L-BFGS-B's seconds for its objective; "
-        f"tau_max = 2 ends {100 * excess:.1f} % above the optimum"
+        f"fastest to round {checkpoints[last]} is {fastest}; for L-BFGS-B's objective tau_max of 2, 5, 10 "
+        f"need {_percent(shares)} of its seconds, for 2 % above it {_percent(nearly)}; tau_max = 2 ends "
+        f"{100 * excess:.1f} % above the optimum"
     )
     return (fastest == "FCD 1", max(shares) <= 0.5, bool(excess <= ACCURATE)), note
+
+
+def _percent(shares: list[float]) -> str:
+    return ", ".join(f"{100 * s:.0f} %" if np.isfinite(s) else "never" for s in shares)
 
 
 @reading.claim("M9")

@@ -131,7 +131,9 @@ def test_worker_killed_from_outside_harms_no_trial(root):
     assert rows.keys() == expected.keys()
 
 
-def test_interrupt_stops_the_workers_and_keeps_what_is_done(root):
+def test_interrupt_stops_the_workers_and_keeps_what_is_done(root, request):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     study = open_fake(root, jobs=2)
     timer = []
 

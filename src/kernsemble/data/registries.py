@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import urllib.parse
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,8 @@ def _fetch_pypi(package: Package, cache: Path) -> None:
         raise _unavailable(package, "pip is missing", "python -m ensurepip") from error
     command: Any = create_command("download")
     options, _ = command.parse_args([package.name])
-    with command.main_context():
+    with command.main_context(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of pip's own vendored modules
         session = command.get_default_session(options)
         scope = LinkCollector.create(session, options=options).search_scope
         for index in scope.get_index_urls_locations(package.name):

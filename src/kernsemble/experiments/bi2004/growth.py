@@ -44,10 +44,9 @@ def iterations(
     """
     n = int(trial.dataset.removeprefix("n="))
     data = draw(trial, "Forest", sizes | {"train": n}, scaling)
-    scaled = trial.method != "C fixed"
     model = CGBoostClassifier(
         make_library(CHOICES["L,Q,R"], linear_form, quadratic_form),
-        growth_C * _BASE / n if scaled else growth_C,
+        growth_C if trial.method == "C fixed" else growth_C * _BASE / n,
         intercept=offset,
         termination="TR3",
         patience=max(patiences),
@@ -58,13 +57,13 @@ def iterations(
     used, stopped = patient_rounds(model.validation_path_, patience)
     w, b = weights_after(model, used)
     scores, test_seconds = timed_scores(model, data.X_test, w, b)
-    seconds = np.cumsum(model.oracle_seconds_path_ + model.master_seconds_path_)
+    seconds = model.oracle_seconds_path_ + model.master_seconds_path_
     return {
         "iterations": np.array([float(patient_rounds(model.validation_path_, p)[1]) for p in patiences]),
         "first_full_scan": float(model.termination_rounds_["TR1"] or 0),
         "error": percent_wrong(scores, data.y_test),
         **columns_by_kernel(model.hypotheses_.counts(w)),
         "evaluations": float(model.hypotheses_.n_evaluations(w)),
-        "fit_seconds": float(seconds[stopped - 1]),
+        "fit_seconds": float(seconds[:stopped].sum()),
         "test_seconds": test_seconds,
     }

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
+from errata_page import write_errata_page  # noqa: E402
 from ledger_pages import write_ledger_pages  # noqa: E402
 
 project = "kernsemble"
@@ -64,6 +65,7 @@ def gather_results() -> None:
     for notebook in sorted((ROOT / "results" / "paper").glob("*/*.ipynb")):
         shutil.copy(notebook, pages)
     write_ledger_pages(ROOT, HERE / "_ledger")
+    write_errata_page(ROOT, HERE / "_ledger" / "errata.md")
 
 
 def setup(app) -> None:

@@ -26,12 +26,16 @@ def make_row(z=0.5, verdict="match", paper="linli2005", kind="cell", row="sonar"
     )
 
 
-@pytest.fixture
-def pages():
-    spec = importlib.util.spec_from_file_location("ledger_pages", ROOT / "docs/_extensions/ledger_pages.py")
+def load_extension(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/_extensions/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def pages():
+    return load_extension("ledger_pages")
 
 
 def test_ledger_is_read_as_it_was_written(tmp_path):
@@ -113,3 +117,13 @@ def test_score_is_put_between_its_marks(tmp_path):
 
 def test_readme_shows_the_score_of_the_committed_ledger():
     assert not update_readme(read_ledger(ROOT / "results/paper/ledger.csv"), ROOT / "README.md", write=False)
+
+
+def test_errata_are_lifted_from_the_notebooks(tmp_path):
+    errata = load_extension("errata_page")
+    errata.write_errata_page(ROOT, tmp_path / "errata.md")
+    text = (tmp_path / "errata.md").read_text()
+    assert "## guo2017" in text
+    assert "Theorem 2 as stated does not hold" in text
+    assert "## What remains true" not in text
+    assert errata.errata_of(ROOT / "notebooks/linli2005.ipynb") == ""

@@ -12,8 +12,8 @@ from kernsemble.experiments.registry import PAPERS
 HEAD = """# Errata
 
 Mistakes in formulas and text that the reproductions found, each with its proof or counterexample and with
-what remains true. The numbers behind them are in the articles; the papers' main lines stand, and most of their
-numbers come out.
+what remains true. The numbers behind them are in the articles; the papers' main lines stand, and most of
+their numbers come out.
 """
 
 

@@ -27,10 +27,10 @@ def _shown(evidence: Evidence) -> list[str]:
     return chosen or list(evidence.datasets)
 
 
-def nothing() -> Figure:
+def nothing(reason: str = "not run at this scale") -> Figure:
     """Return a strip that says why there is no figure."""
     figure, axes = subplots(size=(5, 0.8))
-    axes.text(0.5, 0.5, "not run at this scale", ha="center", va="center", color="#888888")
+    axes.text(0.5, 0.5, reason, ha="center", va="center", color="#888888")
     axes.axis("off")
     return figure
 
@@ -74,7 +74,9 @@ def _share_legend(figure: Figure, panels: np.ndarray) -> None:
 
 
 def finish(figure: Figure, panels: np.ndarray) -> Figure:
-    """Write plain numbers at the axes and one legend below them."""
+    """Write plain numbers at the axes and one legend below them; a strip if there is nothing to see yet."""
+    if not any(axes.lines for axes in np.ravel(panels)):
+        return nothing("its trials wait")
     _say_numbers(*np.ravel(panels))
     _share_legend(figure, panels)
     return figure

@@ -24,15 +24,10 @@ setup:
 	@./tools/setup
 
 data: setup  ## fetch the tracked datasets from the in-repository remote and verify them
-	@.venv/bin/dvc pull --quiet
-	@$(RUN) kernsemble data verify
+	@./tools/data
 
-reproduce: data  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute it)
-	@.venv/bin/dvc stage list --name-only | grep '@$(SCALE)$$' | KERNSEMBLE_JOBS=$(JOBS) KERNSEMBLE_FRESH=$(FRESH) \
-		xargs .venv/bin/dvc repro --single-item --keep-going $(if $(FRESH),--force)
-	@$(RUN) kernsemble verify
-	@$(RUN) kernsemble ledger $(if $(filter paper,$(SCALE)),,--check)
-	@echo "read: results/$(SCALE)/*/*.ipynb (just run), results/paper/*/*.ipynb and results/paper/ledger.csv (committed)"
+reproduce: setup  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute it)
+	@KERNSEMBLE_JOBS=$(JOBS) KERNSEMBLE_FRESH=$(FRESH) ./tools/reproduce $(SCALE) $(if $(FRESH),fresh)
 
 test: data lint  ## lint, then unit, property, notebook and repository tests
 	@$(RUN) pytest --numprocesses $(JOBS) --dist loadscope

@@ -89,11 +89,8 @@ def multiple_kernels(
     on each width, kernels: how many of the mixed kernels (widths times groups of features) have any.
     """
     data = draw(trial)
-    folds, gammas, Cs = (
-        folds_of(trial, data.y, n_folds),
-        powers_of_two(log2_gamma),
-        powers_of_two(log2_C_cosines),
-    )
+    folds, gammas = folds_of(trial, data.y, n_folds), powers_of_two(log2_gamma)
+    Cs = powers_of_two(log2_C_cosines)
     problems, widths = len(Cs) * n_folds, gammas
     started = process_time()
     if trial.method == "width by cross-validation":

@@ -57,7 +57,7 @@ def forget(package: str) -> None:
 
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         del sys.modules[name]
-    for cached in ("_revision", "imports_of", "module_hash", "source_file", "parse"):
+    for cached in ("_revision", "_source", "_names", "imports_of", "source_file", "parse"):
         getattr(revision, cached).cache_clear()
     worker._revision.cache_clear()
     revision._seen.clear()

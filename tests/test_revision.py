@@ -41,11 +41,52 @@ def second(trial: Trial, *, n: int):
 
     return {"error": other.value(n) + TABLE["a"] + late}
 '''
-SOLVER = '"""Doc."""\nfrom .base import start\n\n\ndef solve(n):\n    """Doc."""\n    return start + n\n'
+SOLVER = '''
+"""Doc."""
+from .base import start, table
+
+
+class Machine:
+    def run(self, n):
+        return helper(n) + len(table)
+
+
+def helper(n):
+    return start + n
+
+
+def solve(n):
+    """Doc."""
+    return Machine().run(n)
+
+
+def another(n):
+    return n
+'''
+BASE = """
+import warnings
+
+warnings.filterwarnings("ignore")
+start = 1
+table = {}
+
+
+def register(name):
+    return lambda function: table.setdefault(name, function)
+
+
+@register("double")
+def double(n):
+    return 2 * n
+
+
+for letter in "ab":
+    print(letter, end="")
+"""
 SOURCES = {
     "trials": TRIALS,
     "solver": SOLVER,
-    "base": "start = 1\n",
+    "base": BASE,
     "other": "def value(n):\n    return n\n",
     "lazy": "late = 1\n",
     "unrelated": "x = 1\n",
@@ -82,6 +123,10 @@ def edit(package, module, old, new):
         ("trials", "FACTOR = 2", "FACTOR = 3", ["table1"]),
         ("trials", "FACTOR * value", "FACTOR + value", ["table1"]),
         ("solver", "start + n", "start - n", ["table1"]),
+        ("solver", "len(table)", "len(table) + 1", ["table1"]),
+        ("solver", "    return n\n", "    return -n\n", []),
+        ("base", "2 * n", "3 * n", ["table1"]),
+        ("base", '"ab"', '"abc"', ["table1"]),
         ("solver", '"""Doc."""', '"""Longer documentation."""', []),
         ("base", "start = 1", "start = 1.0", ["table1"]),
         ("other", "return n", "return -n", ["table2"]),
@@ -106,13 +151,20 @@ def test_revision_is_short_and_repeats(package):
 def test_import_through_a_package_is_refused(package):
     (package / "sub").mkdir()
     (package / "sub" / "__init__.py").write_text("value = 1\n")
-    edit(package, "solver", "from .base import start", f"from {package.name}.sub import value as start")
+    edit(
+        package, "solver", "import start, table", f"import start, table\nfrom {package.name}.sub import value"
+    )
     with pytest.raises(PlanError, match="goes through a package"):
         revisions(package)
 
 
 def test_submodule_imported_from_its_package_is_followed(package):
-    edit(package, "solver", "from .base import start", f"from {package.name} import base\nstart = base.start")
+    edit(
+        package,
+        "solver",
+        "from .base import start, table",
+        f"from {package.name} import base\nstart, table = base.start, base.table",
+    )
     before = revisions(package)
     edit(package, "base", "start = 1", "start = 5")
     assert revisions(package)[0] != before[0]

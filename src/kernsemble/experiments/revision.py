@@ -1,7 +1,8 @@
 """The revision of a trial function: a hash of the code that its numbers come from.
 
-It covers the function, what it names in its own module (followed transitively), and every module of the
-package that these import, also transitively. Comments, docstrings and annotations of functions do not count.
+It covers the function and the functions, classes and constants of the package that it names, followed from
+one to the next and from module to module; of a module that is imported as a whole, everything; of every
+module on the way, also what it does on import. Comments, docstrings and annotations do not count.
 Package ``__init__`` files only re-export and are left out, so a name has to be imported from the module that
 defines it. The loaders of stored datasets are left out too: the checksum of the data guards what they return.
 """
@@ -11,17 +12,27 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from kernsemble.experiments.errors import PlanError
 
 # Seeds come from here, for every trial.
 ALWAYS = "kernsemble.experiments.trial"
 GUARDED_BY_CHECKSUM = frozenset({"kernsemble.data.store"})
+EVERYTHING = "*"  # all that a module defines
+ON_IMPORT = ""  # what a module does on import without binding a name
 _seen: dict[Path, tuple[int, int]] = {}
+
+
+class Symbol(NamedTuple):
+    """A top-level name of a module, or `EVERYTHING` in it."""
+
+    module: str
+    name: str
 
 
 def revision(function: Callable) -> str:
@@ -37,16 +48,56 @@ def revision(function: Callable) -> str:
     return _revision(function.__module__, function.__name__)
 
 
-@lru_cache
+@cache
 def _revision(module: str, name: str) -> str:
-    fragments, imported = slice_of(module, name)
-    modules = closure({*imported, ALWAYS})
     digest = hashlib.sha256()
-    for text in sorted(fragments):
-        digest.update(text.encode())
-    for other in sorted(modules):
-        digest.update(f"\n{other} {module_hash(other)}".encode())
+    for symbol in sorted(reach([Symbol(module, name), Symbol(ALWAYS, EVERYTHING)])):
+        for text in _source(symbol)[0]:
+            digest.update(f"\n{symbol.module} {text}".encode())
     return digest.hexdigest()[:10]
+
+
+def reach(symbols: Iterable[Symbol], guarded: frozenset[str] = GUARDED_BY_CHECKSUM) -> set[Symbol]:
+    """Return the symbols and all that they use, transitively, but for what the guarded modules define."""
+    found: set[Symbol] = set()
+    waiting = list(symbols)
+    while waiting:
+        symbol = waiting.pop()
+        if symbol not in found and symbol.module not in guarded:
+            found.add(symbol)
+            waiting += _source(symbol)[1]
+    return found
+
+
+@cache
+def _source(symbol: Symbol) -> tuple[list[str], list[Symbol]]:
+    """Return the statements (serialized) that define a symbol, and the symbols that these use."""
+    module, name = symbol
+    defined, imported = _names(module)
+    if name == EVERYTHING:
+        return [], [Symbol(module, other) for other in defined]
+    # What a module does on import, without binding a name, happens to whoever uses a part of it.
+    used = {Symbol(module, ON_IMPORT), *imported.get(name, ())}
+    for statement in defined.get(name, ()):
+        used |= {target for _, target in _bindings(statement, module)}
+        called = {node.id for node in _walk_what_runs(statement) if isinstance(node, ast.Name)}
+        used |= {Symbol(module, other) for other in called if other in defined or other in imported}
+    return [serialize(statement) for statement in defined.get(name, ())], sorted(used)
+
+
+@cache
+def _names(module: str) -> tuple[dict[str, list[ast.stmt]], dict[str, set[Symbol]]]:
+    """Return the top-level statements of a module by the names they bind, and what its imports bind."""
+    tree = parse(module)
+    imported: dict[str, set[Symbol]] = {}
+    for bound, target in _bindings(tree, module):
+        imported.setdefault(bound, set()).add(target)
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    defined: dict[str, list[ast.stmt]] = {}
+    for statement in _without_docstring(tree.body):
+        for bound in _bound_names(statement, functions | imported.keys()):
+            defined.setdefault(bound, []).append(statement)
+    return defined, imported
 
 
 def closure(modules: Iterable[str], guarded: frozenset[str] = GUARDED_BY_CHECKSUM) -> set[str]:
@@ -62,53 +113,29 @@ def closure(modules: Iterable[str], guarded: frozenset[str] = GUARDED_BY_CHECKSU
     return found
 
 
-@lru_cache
+@cache
 def imports_of(module: str) -> frozenset[str]:
     """Return the modules of the package that a module imports, inside functions too."""
-    return frozenset(name for _, name in _bindings(parse(module), module))
+    return frozenset(target.module for _, target in _bindings(parse(module), module))
 
 
-@lru_cache
-def module_hash(module: str) -> str:
-    """Hash what a module says, its comments and docstrings left out."""
-    return hashlib.sha256(serialize(parse(module)).encode()).hexdigest()
+def _bound_names(statement: ast.stmt, own: Container[str]) -> set[str]:
+    """Names that a top-level statement defines or changes (``X = ..``, ``X[..] = ..``, ``X.add(..)``).
 
-
-def slice_of(module: str, name: str) -> tuple[set[str], set[str]]:
-    """Return what a top-level name stands on: statements of its module (serialized), and imported modules."""
-    tree = parse(module)
-    statements: dict[str, list[ast.stmt]] = {}
-    for statement in tree.body:
-        for bound in _bound_names(statement):
-            statements.setdefault(bound, []).append(statement)
-    bindings = list(_bindings(tree, module))
-    fragments: set[str] = set()
-    modules: set[str] = set()
-    done: set[str] = set()
-    waiting = {name}
-    while waiting:
-        current = waiting.pop()
-        if current in done:
-            continue
-        done.add(current)
-        modules |= {target for bound, target in bindings if bound == current}
-        for statement in statements.get(current, []):
-            fragments.add(serialize(statement))
-            modules |= {target for _, target in _bindings(statement, module)}
-            waiting |= {node.id for node in _walk_what_runs(statement) if isinstance(node, ast.Name)}
-    return fragments, modules
-
-
-def _bound_names(statement: ast.stmt) -> set[str]:
-    """Names that a top-level statement defines or changes (``X = ..``, ``X[..] = ..``, ``X.add(..)``)."""
-    if isinstance(statement, ast.Import | ast.ImportFrom):
+    A statement that binds none runs on import, and so does a decorator of the project's ``own``.
+    """
+    if isinstance(statement, ast.Import | ast.ImportFrom) or _for_type_checkers(statement):
         return set()
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return {statement.name}
+        registered = any(
+            _base_name(decorator) in own and not _registers_trials(decorator)
+            for decorator in statement.decorator_list
+        )
+        return {statement.name, ON_IMPORT} if registered else {statement.name}
     if isinstance(statement, ast.Expr):
         call = statement.value
         base = call.func if isinstance(call, ast.Call) else None
-        return {_base_name(base)} if isinstance(base, ast.Attribute) else set()
+        return {_base_name(base) if isinstance(base, ast.Attribute) else ON_IMPORT}
     targets: list[ast.expr] = []
     for node in ast.walk(statement):
         if isinstance(node, ast.Assign):
@@ -118,7 +145,7 @@ def _bound_names(statement: ast.stmt) -> set[str]:
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             targets.append(ast.Name(node.name))
     parts = [part for target in targets for part in getattr(target, "elts", [target])]
-    return {_base_name(part) for part in parts}
+    return {_base_name(part) for part in parts} or {ON_IMPORT}
 
 
 def _base_name(node: ast.AST | None) -> str:
@@ -127,29 +154,38 @@ def _base_name(node: ast.AST | None) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _bindings(tree: ast.AST, module: str) -> Iterator[tuple[str, str]]:
-    """Yield (name bound, module of the package) for each import of the project's own code."""
+def _bindings(tree: ast.AST, module: str) -> Iterator[tuple[str, Symbol]]:
+    """Yield (name bound, what it stands for) for each import of the project's own code."""
     for node in _walk_without_type_checking(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if _is_own(alias.name, module):
-                    yield alias.asname or alias.name.split(".")[0], _module_of(alias.name, None, module)
+                    bound = alias.asname or alias.name.split(".")[0]
+                    yield bound, Symbol(_module_of(alias.name, None, module), EVERYTHING)
         elif isinstance(node, ast.ImportFrom):
             source = _absolute(node, module)
             if _is_own(source, module):
                 for alias in node.names:
-                    yield alias.asname or alias.name, _module_of(source, alias.name, module)
+                    reached = _module_of(source, alias.name, module)
+                    yield (
+                        alias.asname or alias.name,
+                        Symbol(reached, alias.name if reached == source else EVERYTHING),
+                    )
 
 
 def _walk_without_type_checking(tree: ast.AST) -> Iterator[ast.AST]:
     waiting = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        if _for_type_checkers(node):
             waiting += node.orelse
             continue
         yield node
         waiting += ast.iter_child_nodes(node)
+
+
+def _for_type_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
 def _walk_what_runs(tree: ast.AST) -> Iterator[ast.AST]:
@@ -191,7 +227,7 @@ def _module_of(source: str, name: str | None, importer: str) -> str:
     return source
 
 
-@lru_cache
+@cache
 def source_file(module: str) -> Path | None:
     """Return the file of a module, or None when there is no such module."""
     top, *rest = module.split(".")
@@ -208,7 +244,7 @@ def source_file(module: str) -> Path | None:
     return None
 
 
-@lru_cache
+@cache
 def parse(module: str) -> ast.Module:
     """Return the syntax tree of a module whose file is still the one that was imported."""
     path = source_file(module)

@@ -239,17 +239,23 @@ def centered(K, free):
     return D + D.diagonal().max()
 
 
+def factored(K, free):
+    """Factor over these variables, and those it keeps."""
+    kept, U = np.array(free), np.zeros((len(free), len(free)))
+    size = smo._factor(K, kept, U)
+    return kept[:size], np.triu(U[:size, :size])  # what lies below the diagonal is never read
+
+
 def test_factor_and_deletion_equal_numpy(rng):
     K = positive_matrix(rng)
     free = np.array([1, 3, 4, 7, 8, 11])
-    kept, U = smo._factor(K, free)
-    U = np.triu(U)  # what lies below the diagonal is never read
+    kept, U = factored(K, free)
     np.testing.assert_array_equal(kept, free)
     np.testing.assert_allclose(U.T @ U, centered(K, free), atol=1e-9)
     for size, first in ((6, 2), (5, 0), (4, 3)):
         expected = np.delete(np.delete((U.T @ U)[:size, :size], first, 0), first, 1)
         remaining = np.delete(kept[:size], first)
-        smo._delete(U, kept, first, size)
+        smo._delete(U, kept, first, size, np.empty(6))
         leading = np.triu(U[: size - 1, : size - 1])
         U[: size - 1, : size - 1] = leading
         np.testing.assert_allclose(leading.T @ leading, expected, atol=1e-9)
@@ -259,17 +265,32 @@ def test_factor_and_deletion_equal_numpy(rng):
 def test_factor_drops_dependent_variables(rng):
     K = positive_matrix(rng, 6)
     K = K[np.ix_([0, 1, 2, 1, 4], [0, 1, 2, 1, 4])]  # the fourth repeats the second
-    kept, U = smo._factor(K, np.arange(5))
+    kept, U = factored(K, np.arange(5))
     np.testing.assert_array_equal(kept, [0, 1, 2, 4])
+    np.testing.assert_allclose(U.T @ U, centered(K, np.array([0, 1, 2, 4])), atol=1e-9)
     assert np.all(U.diagonal() > 0)
 
 
-def test_newton_direction_solves_the_equality_constrained_program(rng):
+@pytest.mark.parametrize("size", [2, 5, 8])
+def test_newton_direction_solves_the_equality_constrained_program(rng, size):
     K, E = positive_matrix(rng), rng.normal(size=12)
-    free, U = smo._factor(K, np.array([0, 2, 5, 6, 9]))
-    system = np.block([[K[np.ix_(free, free)], np.ones((5, 1))], [np.ones((1, 5)), np.zeros((1, 1))]])
-    expected = np.linalg.solve(system, np.append(-E[free], 0.0))[:5]
-    np.testing.assert_allclose(smo._newton_direction(U, E, free), expected, rtol=1e-7, atol=1e-9)
+    free, U = factored(K, np.array([0, 2, 5, 6, 7, 9, 10, 11])[:size])
+    ones = np.ones((1, size))
+    system = np.block([[K[np.ix_(free, free)], ones.T], [ones, np.zeros((1, 1))]])
+    expected = np.linalg.solve(system, np.append(-E[free], 0.0))[:size]
+    direction = np.empty(size)
+    smo._newton_direction(U, E, free, size, direction, np.empty(size))
+    np.testing.assert_allclose(direction, expected, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [0, 3, 4, 9])
+def test_multiples_of_rows_are_added_from_an_index_on(rng, size):
+    M, rows, factor = rng.normal(size=(12, 7)), rng.permutation(12), rng.normal(size=9)
+    target = rng.normal(size=7)
+    expected = target.copy()
+    expected[2:] += factor[:size] @ M[rows[:size], 2:]
+    smo._add_rows(target, M, rows, factor, size, 2)
+    np.testing.assert_allclose(target, expected)
 
 
 def test_step_ends_at_the_first_bound_or_at_the_minimum():
@@ -277,28 +298,49 @@ def test_step_ends_at_the_first_bound_or_at_the_minimum():
     direction, change = np.array([-1.0, 1.0]), np.array([-1.0, 1.0])
     free = np.array([0, 1])
     lower = np.zeros(2)
-    t, first = smo._step_length(lower, np.array([9.0, 0.75]), beta, E, change, free, direction)
+    t, first = smo._step_length(lower, np.array([9.0, 0.75]), beta, E, change, free, 2, direction)
     assert (t, first) == (0.25, 1)
-    t, first = smo._step_length(lower - 9.0, np.full(2, 9.0), beta, E, change, free, direction)
+    t, first = smo._step_length(lower - 9.0, np.full(2, 9.0), beta, E, change, free, 2, direction)
     assert (t, first) == (1.0, -1)
-    assert smo._step_length(lower, np.ones(2), beta, -E, change, free, direction) == (0.0, -1)
+    assert smo._step_length(lower, np.ones(2), beta, -E, change, free, 2, direction) == (0.0, -1)
 
 
-def test_pair_selection_equals_numpy(rng):
-    K, n = positive_matrix(rng), 12
-    E, row = rng.normal(size=n), K[3]
-    shut = np.where(rng.random(n) < 0.3, smo.SHUT, 0.0)
-    gain, low = np.empty(n), E.min()
-    best, high = smo._gains(E, shut, K.diagonal().copy(), row, low, K[3, 3], gain)
-    curvature = np.maximum(K[3, 3] + K.diagonal() - 2 * row, smo.TINY)
-    expected = np.where(shut == 0, np.maximum(E - low, 0.0) ** 2 / curvature, 0.0)
-    np.testing.assert_allclose(gain, expected)
-    assert best == gain.max()
-    assert high == E[shut == 0].max()
-    moved = E.copy()
-    smallest = smo._move(moved, K[1], K[2], 0.5, shut)
-    np.testing.assert_allclose(moved, E + 0.5 * (K[1] - K[2]))
-    assert smallest == moved[shut == 0].min()
+@pytest.mark.parametrize("seed", range(5))
+def test_pair_step_equals_numpy(seed):
+    rng = np.random.default_rng(seed)
+    K, n = positive_matrix(rng, 30), 30
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    lower, upper = np.minimum(0.0, y), np.maximum(0.0, y)
+    beta = np.where(rng.random(n) < 0.5, 0.5 * y, np.where(rng.random(n) < 0.5, y, 0.0))
+    E, diagonal = rng.normal(size=n), K.diagonal().copy()
+    may_rise, may_fall = beta < upper, beta > lower
+    i = np.flatnonzero(may_rise)[E[may_rise].argmin()]
+    curvature = np.maximum(K[i, i] + diagonal - 2 * K[i], smo.TINY)
+    j = np.argmax(np.where(may_fall, np.maximum(E - E[i], 0.0) ** 2 / curvature, 0.0))
+    t = min((E[j] - E[i]) / curvature[j], upper[i] - beta[i], beta[j] - lower[j])
+    expected, moved = beta.copy(), E + t * (K[i] - K[j])
+    expected[i] += t
+    expected[j] -= t
+    violation = moved[expected > lower].max() - moved[expected < upper].min()
+    work = np.empty((3, n))
+    steps, left = smo._pair_steps(
+        K, diagonal, lower, upper, beta, E, work, work.view(np.int64), 1e-9, 1
+    )  # takes one step, then finds that its budget is spent
+    assert steps == 1
+    np.testing.assert_allclose(beta, expected, atol=1e-12)
+    np.testing.assert_allclose(E, moved, atol=1e-12)
+    assert left == pytest.approx(violation)
+
+
+def test_extremes_are_found_among_the_bits(rng):
+    values = np.concatenate([rng.normal(size=50), [-3e300, 0.0, -3e300, 5e-324, smo.SHUT]])
+    for start in (0, 10, 51, 53):
+        part = values[start:].copy()
+        assert smo._smallest(part.view(np.int64)) == part.argmin()
+        sizes = np.abs(part)
+        assert smo._largest(sizes.view(np.int64)) == sizes.argmax()
+        fall = np.where(np.arange(part.size) % 2, smo.SHUT, 0.0)
+        assert smo._highest(part, fall) == (part - fall).max()
 
 
 def test_subspace_steps_only_descend(rng):
@@ -312,7 +354,7 @@ def test_subspace_steps_only_descend(rng):
         return 0.5 * beta @ K @ beta - y @ beta
 
     before = value()
-    steps, reached = smo._subspace_steps(K, np.full(n, -1.0), np.full(n, 1.0), beta, E, np.empty(n), 1e9)
+    steps, reached = smo._subspace_steps(K, np.full(n, -1.0), np.full(n, 1.0), beta, E, 1e9)
     assert steps >= 1
     assert reached
     assert value() < before

@@ -14,6 +14,8 @@ than it is worth. Both only descend: the pair steps alone ensure convergence.
 
 K needs to be positive semi-definite on the vectors that sum to zero only, as distance kernels are.
 All sums run in one fixed order: no result depends on the number of threads or the width of vector registers.
+Smallest and largest values are found among the bits read as integers, which compilers search in vector
+registers, where floating-point numbers, for fear of NaN, are compared one by one.
 """
 
 from __future__ import annotations
@@ -24,140 +26,167 @@ from numba import njit
 SHUT = 1e200  # added to the gradient of an index that cannot move
 EFFORT = 40.0  # work of a round of subspace steps, in units of n for each pair step before it
 TINY = 1e-12  # curvature below which two samples count as one, as in LIBSVM
+MAGNITUDE = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign; flipped, negative numbers are in order
 
 
-@njit(cache=True, nogil=True)
-def minimize(K, diagonal, lower, upper, beta, E, tol, max_iter):
-    """Minimize in place from a feasible beta with gradient E; return (pair, subspace steps, violation)."""
+def minimize(
+    K: np.ndarray,
+    diagonal: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    beta: np.ndarray,
+    E: np.ndarray,
+    tol: float,
+    max_iter: int,
+) -> tuple[int, int, float]:
+    """Minimize in place from a feasible beta with gradient E; return (pair, subspace steps, violation).
+
+    The steps hold no lock: several problems may be solved in as many threads.
+    """
     n = E.size
     work = np.empty((3, n))
     pairs, subspaces, block = 0, 0, 2 * n + 50
     violation = np.inf
     while pairs < max_iter:
         budget = min(block, max_iter - pairs)
-        steps, violation = _pair_steps(K, diagonal, lower, upper, beta, E, work, tol, budget)
+        steps, violation = _pair_steps(
+            K, diagonal, lower, upper, beta, E, work, work.view(np.int64), float(tol), budget
+        )
         pairs += steps
         if violation <= tol:
             break
-        steps, reached = _subspace_steps(K, lower, upper, beta, E, work[0], EFFORT * n * block)
+        steps, reached = _subspace_steps(K, lower, upper, beta, E, EFFORT * n * block)
         subspaces += steps
         if not reached:
             block *= 2
     return pairs, subspaces, violation
 
 
-@njit(cache=True, nogil=True)
-def _pair_steps(K, diagonal, lower, upper, beta, E, work, tol, budget):
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pair_steps(K, diagonal, lower, upper, beta, E, work, bits, tol, budget):
     """At most ``budget`` pair steps; return their number and the violation that is left."""
-    rise, fall, gain = work[0], work[1], work[2]
-    for k in range(E.size):
+    n = E.size
+    rise, fall, value, value_bits = work[0], work[1], work[2], bits[2]
+    for k in range(n):
         rise[k] = 0.0 if beta[k] < upper[k] else SHUT
         fall[k] = 0.0 if beta[k] > lower[k] else SHUT
-    low = _move(E, K[0], K[0], 0.0, rise)
+    i, j, t = 0, 0, 0.0
     for step in range(budget + 1):
-        i = _find_sum(E, rise, low)
-        best, high = _gains(E, fall, diagonal, K[i], low, diagonal[i], gain)
-        if high - low <= tol or step == budget:
-            return step, high - low
-        j = _find(gain, best)
-        t = (E[j] - E[i]) / max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], TINY)
+        row_i, row_j = K[i], K[j]
+        for k in range(n):
+            E[k] += t * (row_i[k] - row_j[k])
+            value[k] = E[k] + rise[k]
+        i = _smallest(value_bits)
+        low, row_i, diagonal_i = value[i], K[i], diagonal[i]
+        for k in range(n):
+            excess = (E[k] - fall[k]) - low
+            excess = excess if excess > 0.0 else 0.0
+            curvature = diagonal_i + diagonal[k] - 2.0 * row_i[k]
+            value[k] = excess * excess / (curvature if curvature > TINY else TINY)
+        j = _largest(value_bits)
+        if step == budget or E[j] - low <= tol or value[j] <= 0.0:
+            high = _highest(E, fall)
+            if step == budget or high - low <= tol:
+                return step, high - low
+        t = (E[j] - E[i]) / max(diagonal_i + diagonal[j] - 2.0 * K[i, j], TINY)
         room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
-        t = min(t, room_i, room_j)
+        t = min(t, min(room_i, room_j))
         beta[i] = upper[i] if t == room_i else beta[i] + t
         beta[j] = lower[j] if t == room_j else beta[j] - t
         rise[i], fall[i] = (0.0 if beta[i] < upper[i] else SHUT), 0.0
         rise[j], fall[j] = 0.0, (0.0 if beta[j] > lower[j] else SHUT)
-        low = _move(E, K[i], K[j], t, rise)
     return budget, 0.0
 
 
-# nnan and nsz let minima and maxima run in vector registers; neither changes the result of a comparison here.
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _move(E, row_i, row_j, t, rise):
-    """Add t (row_i - row_j) to the gradient; return its minimum over the indices that may rise."""
-    low = 2.0 * SHUT
-    for k in range(E.size):
-        E[k] += t * (row_i[k] - row_j[k])
-        value = E[k] + rise[k]
-        low = min(value, low)
-    return low
-
-
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _gains(E, fall, diagonal, row, low, diagonal_i, gain):
-    """Fill the decrease each partner j promises; return the largest, and the maximum of E over those."""
-    best, high = 0.0, -2.0 * SHUT
-    for k in range(E.size):
-        value = E[k] - fall[k]
-        high = max(value, high)
-        excess = max(value - low, 0.0)
-        curvature = max(diagonal_i + diagonal[k] - 2.0 * row[k], TINY)
-        gain[k] = excess * excess / curvature
-        best = max(gain[k], best)
-    return best, high
-
-
 @njit(cache=True, nogil=True)
-def _find(values, wanted):
-    """First index with values[k] == wanted."""
-    for k in range(values.size):
-        if values[k] == wanted:
+def _smallest(bits):
+    """First index of the smallest of the floating-point numbers with these bits."""
+    least = MAGNITUDE
+    for k in range(bits.size):
+        least = min(least, bits[k] ^ ((bits[k] >> 63) & MAGNITUDE))
+    least ^= (least >> 63) & MAGNITUDE
+    for k in range(bits.size):
+        if bits[k] == least:
             return k
     return 0
 
 
 @njit(cache=True, nogil=True)
-def _find_sum(values, shift, wanted):
-    """First index with values[k] + shift[k] == wanted."""
-    for k in range(values.size):
-        if values[k] + shift[k] == wanted:
+def _largest(bits):
+    """First index of the largest of the non-negative floating-point numbers with these bits."""
+    most = np.int64(0)
+    for k in range(bits.size):
+        most = max(most, bits[k])
+    for k in range(bits.size):
+        if bits[k] == most:
             return k
     return 0
 
 
 @njit(cache=True, nogil=True)
-def _subspace_steps(K, lower, upper, beta, E, change, effort):
+def _highest(E, fall):
+    """Maximum of the gradient over the indices that may fall."""
+    high = -2.0 * SHUT
+    for k in range(E.size):
+        high = max(high, E[k] - fall[k])
+    return high
+
+
+def _subspace_steps(
+    K: np.ndarray, lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarray, effort: float
+) -> tuple[int, bool]:
     """Minimize over the free variables; one that meets its bound leaves, until none does or effort runs out.
 
     Return the number of steps, and whether the minimum was reached.
     """
-    free, U = _factor(K, np.flatnonzero((lower < beta) & (beta < upper)))
-    size, steps = free.size, 0
-    effort -= size**3 / 3.0
+    free = np.flatnonzero((lower < beta) & (beta < upper))
+    if free.size < 2:
+        return 0, True
+    U = np.empty((free.size, free.size))
+    size = _factor(K, free, U)
+    work = np.empty((3, E.size))
+    return _descend(K, lower, upper, beta, E, U, free, size, work, effort - size**3 / 3.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _descend(K, lower, upper, beta, E, U, free, size, work, effort):
+    """Newton steps over the free variables of a factor, to the minimum or the first bound each."""
+    change, direction, steps = work[0], work[1], 0
     while size > 1 and effort > 0.0:
         steps += 1
         effort -= size * (2.0 * E.size + 7.0 * size)
-        direction = _newton_direction(U, E, free[:size])
-        change[:] = 0.0
-        for a in range(size):
-            _add_multiple(change, K[free[a]], direction[a])
-        t, first = _step_length(lower, upper, beta, E, change, free[:size], direction)
+        _newton_direction(U, E, free, size, direction, work[2])
+        for k in range(E.size):
+            change[k] = 0.0
+        _add_rows(change, K, free, direction, size, 0)
+        t, first = _step_length(lower, upper, beta, E, change, free, size, direction)
         if t <= 0.0:
             return steps, True
         for a in range(size):
             i = free[a]
             beta[i] = min(max(beta[i] + t * direction[a], lower[i]), upper[i])
-        _add_multiple(E, change, t)
+        for k in range(E.size):
+            E[k] += t * change[k]
         if first < 0:
             return steps, True
         i = free[first]
         beta[i] = upper[i] if direction[first] > 0.0 else lower[i]
-        _delete(U, free, first, size)
+        _delete(U, free, first, size, work[2])
         size -= 1
     return steps, size < 2
 
 
-@njit(cache=True, nogil=True)
-def _step_length(lower, upper, beta, E, change, free, direction):
+@njit(cache=True, nogil=True, error_model="numpy")
+def _step_length(lower, upper, beta, E, change, free, size, direction):
     """Exact minimizer along the direction, cut at the first bound; return it and who met the bound, or -1."""
     slope, curvature = 0.0, 0.0
-    for a in range(free.size):
+    for a in range(size):
         slope += direction[a] * E[free[a]]
         curvature += direction[a] * change[free[a]]
     if slope >= 0.0 or curvature <= 0.0:
         return 0.0, -1
     t, first = -slope / curvature, -1
-    for a in range(free.size):
+    for a in range(size):
         i, d = free[a], direction[a]
         room = upper[i] - beta[i] if d > 0.0 else beta[i] - lower[i]
         if abs(d) * t > room:
@@ -165,99 +194,106 @@ def _step_length(lower, upper, beta, E, change, free, direction):
     return t, first
 
 
-@njit(cache=True, nogil=True)
-def _newton_direction(U, E, free):
-    """Newton direction -A^-1 (E - nu 1) over the free variables, with the nu that makes it sum to zero."""
-    m = free.size
-    p, q = np.empty(m), np.ones(m)
-    for a in range(m):
-        p[a] = E[free[a]]
-    _solve(U, p)
-    _solve(U, q)
-    nu = p.sum() / q.sum()
-    for a in range(m):
-        p[a] = nu * q[a] - p[a]
-    return p
+@njit(cache=True, nogil=True, error_model="numpy")
+def _newton_direction(U, E, free, size, p, q):
+    """Set p to -A^-1 (E - nu 1) over the free variables, with the nu that makes it sum to zero."""
+    for a in range(size):
+        p[a], q[a] = E[free[a]], 1.0
+    _solve(U, size, p)
+    _solve(U, size, q)
+    top, bottom = 0.0, 0.0
+    for a in range(size):
+        top += p[a]
+        bottom += q[a]
+    for a in range(size):
+        p[a] = top / bottom * q[a] - p[a]
 
 
-@njit(cache=True, nogil=True)
-def _factor(K, free):
-    """Cholesky factor A = U' U of K over the free variables, and those it keeps: the numerically independent.
+@njit(cache=True, nogil=True, error_model="numpy")
+def _factor(K, free, U):
+    """Leave in U the Cholesky factor A = U' U of K over the free variables, and in ``free`` those it keeps.
 
-    A equals K on vectors that sum to zero, and is positive definite where K is only conditionally so:
-    distances are taken from the first free variable, and a constant of their size is added.
+    Return their number: the numerically independent stay. A equals K on vectors that sum to zero, and is
+    positive definite where K is only conditionally so: distances are taken from the first free variable,
+    and a constant of their size is added.
     """
-    m = free.size
-    A = np.empty((m, m))
-    kept, n_kept, top = np.empty(m, np.int64), 0, 0.0
+    m, r, size, top = free.size, free[0], 0, 0.0
+    kept, order, factor = np.empty(m, np.int64), np.arange(m), np.empty(m)
     for a in range(m):
-        i, r = free[a], free[0]
+        i = free[a]
         top = max(top, K[i, i] - 2.0 * K[i, r] + K[r, r])
     for a in range(m):
-        i, r = free[a], free[0]
+        i, row = free[a], U[size]
         for b in range(a, m):
             j = free[b]
-            A[a, b] = ((K[i, j] - K[i, r]) - (K[j, r] - K[r, r])) + top
-        for k in range(n_kept):
-            _add_multiple(A[a, a:], A[kept[k], a:], -A[kept[k], a])
-        if A[a, a] > 1e-11 * top:
-            A[a, a:] /= np.sqrt(A[a, a])
-            kept[n_kept] = a
-            n_kept += 1
-    U = np.empty((n_kept, n_kept))
-    for a in range(n_kept):
-        for b in range(a, n_kept):
-            U[a, b] = A[kept[a], kept[b]]
-    return free[kept[:n_kept]], U
+            row[b] = ((K[i, j] - K[i, r]) - (K[j, r] - K[r, r])) + top
+        for k in range(size):
+            factor[k] = -U[k, a]
+        _add_rows(row, U, order, factor, size, a)
+        if row[a] > 1e-11 * top:
+            root = np.sqrt(row[a])
+            for b in range(a, m):
+                row[b] /= root
+            kept[size] = a
+            size += 1
+    for a in range(size):
+        free[a] = free[kept[a]]
+        for b in range(a, size):
+            U[a, b] = U[a, kept[b]]
+    return size
 
 
 @njit(cache=True, nogil=True)
-def _delete(U, free, first, size):
+def _add_rows(target, M, rows, factor, size, start):
+    """Add multiples of the first ``size`` rows to target from index ``start`` on, four rows a sweep."""
+    whole = size - size % 4
+    for a in range(0, whole, 4):
+        m0, m1, m2, m3 = M[rows[a]], M[rows[a + 1]], M[rows[a + 2]], M[rows[a + 3]]
+        f0, f1, f2, f3 = factor[a], factor[a + 1], factor[a + 2], factor[a + 3]
+        for k in range(start, target.size):
+            target[k] += (f0 * m0[k] + f1 * m1[k]) + (f2 * m2[k] + f3 * m3[k])
+    for a in range(whole, size):
+        m0, f0 = M[rows[a]], factor[a]
+        for k in range(start, target.size):
+            target[k] += f0 * m0[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _delete(U, free, first, size, row):
     """Remove one variable from the leading factor: shift columns, rotate its row into the rows below."""
-    row = U[first, first + 1 : size].copy()
+    for b in range(first + 1, size):
+        row[b - 1] = U[first, b]
+        free[b - 1] = free[b]
     for a in range(size - 1):
+        shifted, source = U[a], U[a if a < first else a + 1]
         for b in range(max(a, first), size - 1):
-            U[a, b] = U[a if a < first else a + 1, b + 1]
-    for b in range(first, size - 1):
-        free[b] = free[b + 1]
+            shifted[b] = source[b + 1]
     for k in range(first, size - 1):
-        x, y = U[k, k], row[k - first]
+        below, x, y = U[k], U[k, k], row[k]
         radius = np.sqrt(x * x + y * y)
         cosine, sine = x / radius, y / radius
         for b in range(k, size - 1):
-            u, v = U[k, b], row[b - first]
-            U[k, b] = cosine * u + sine * v
-            row[b - first] = cosine * v - sine * u
+            u, v = below[b], row[b]
+            below[b] = cosine * u + sine * v
+            row[b] = cosine * v - sine * u
 
 
-@njit(cache=True, nogil=True)
-def _solve(U, x):
-    """Solve U' U x = b in place, with the leading part of U."""
-    m = x.size
-    for k in range(m):
-        x[k] /= U[k, k]
-        _add_multiple(x[k + 1 :], U[k, k + 1 : m], -x[k])
-    for k in range(m - 1, -1, -1):
-        x[k] = (x[k] - _dot(U[k, k + 1 : m], x[k + 1 :])) / U[k, k]
-
-
-@njit(cache=True, nogil=True)
-def _add_multiple(target, row, factor):
-    """Add factor * row to target."""
-    for k in range(target.size):
-        target[k] += factor * row[k]
-
-
-@njit(cache=True, nogil=True)
-def _dot(a, b):
-    """Inner product in four fixed lanes: the same digits on every machine."""
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    m = a.size
-    for k in range(0, m - 3, 4):
-        s0 += a[k] * b[k]
-        s1 += a[k + 1] * b[k + 1]
-        s2 += a[k + 2] * b[k + 2]
-        s3 += a[k + 3] * b[k + 3]
-    for k in range(m - m % 4, m):
-        s0 += a[k] * b[k]
-    return (s0 + s1) + (s2 + s3)
+@njit(cache=True, nogil=True, error_model="numpy")
+def _solve(U, size, x):
+    """Solve U' U x = b in place, with the leading part of U; sums in four fixed lanes."""
+    for k in range(size):
+        row = U[k]
+        x[k] /= row[k]
+        for b in range(k + 1, size):
+            x[b] -= x[k] * row[b]
+    for k in range(size - 1, -1, -1):
+        row, whole = U[k], size - (size - k - 1) % 4
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for b in range(k + 1, whole, 4):
+            s0 += row[b] * x[b]
+            s1 += row[b + 1] * x[b + 1]
+            s2 += row[b + 2] * x[b + 2]
+            s3 += row[b + 3] * x[b + 3]
+        for b in range(whole, size):
+            s0 += row[b] * x[b]
+        x[k] = (x[k] - ((s0 + s1) + (s2 + s3))) / row[k]

@@ -1,14 +1,15 @@
 """What a paper declares: its datasets, its exhibits, and the functions that compute its trials.
 
 ``experiments/KEY.py`` holds one ``Paper`` named ``paper``. The signature of a trial function is its schema:
-the keyword-only parameters say which keys of ``params.yaml`` it takes, their annotations which values.
+the keyword-only parameters say which keys of ``params.yaml`` it takes, their annotations which values. A
+parameter whose type is a dataclass stands for its fields, so that functions can share them.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from typing import Any, get_type_hints
 
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.revision import remember_sources
+from kernsemble.experiments.trial import Trial
 
 PAPERS = ("bi2004", "linli2005", "lin2012", "shen2014", "guo2017")
 # What is run like a paper without being one: the comparison across all of them.
@@ -56,7 +58,10 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class TrialFunction:
-    """A pure function that computes the trials of some methods of one exhibit."""
+    """A pure function that computes the trials of some methods of one exhibit.
+
+    ``parameters`` are keys of ``params.yaml``; those of a group reach the function as one dataclass.
+    """
 
     function: Callable[..., Mapping[str, Any]]
     exhibit: str
@@ -65,11 +70,20 @@ class TrialFunction:
     together: bool
     parameters: Mapping[str, Any]
     required: frozenset[str]
+    groups: Mapping[str, type]
 
     @property
     def name(self) -> str:
         """Name of the function in its module."""
         return self.function.__name__
+
+    def compute(self, trial: Trial, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Call the function with the values of its parameters."""
+        keywords = dict(values)
+        for name, group in self.groups.items():
+            there = (part.name for part in fields(group) if part.name in values)
+            keywords[name] = group(**{part: keywords.pop(part) for part in there})
+        return self.function(trial, **keywords)
 
 
 class Paper:
@@ -177,8 +191,7 @@ class Paper:
             both = set(other.methods) & set(methods)
             if both and (not datasets or not other.datasets or set(datasets) & set(other.datasets)):
                 raise PlanError(f"{where}: {sorted(both)} of {exhibit!r} already belong to {other.name!r}.")
-        parameters, required = _schema(function, where)
-        made = TrialFunction(function, exhibit, methods, datasets, together, parameters, required)
+        made = TrialFunction(function, exhibit, methods, datasets, together, *_schema(function, where))
         self.functions[exhibit].append(made)
 
     def methods(self, exhibit: str) -> tuple[str, ...]:
@@ -190,8 +203,8 @@ def _stored_names(names: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return () if names is None else (names,) if isinstance(names, str) else tuple(names)
 
 
-def _schema(function: Callable, where: str) -> tuple[Mapping[str, Any], frozenset[str]]:
-    """Return the keyword-only parameters with their types, and those without a default."""
+def _schema(function: Callable, where: str) -> tuple[Mapping[str, Any], frozenset[str], Mapping[str, type]]:
+    """Return the parameters with their types, those without a default, and the groups of parameters."""
     positional, keywords = [], []
     for parameter in inspect.signature(function).parameters.values():
         (keywords if parameter.kind is parameter.KEYWORD_ONLY else positional).append(parameter)
@@ -200,8 +213,23 @@ def _schema(function: Callable, where: str) -> tuple[Mapping[str, Any], frozense
     hints = get_type_hints(function)
     if untyped := [parameter.name for parameter in keywords if parameter.name not in hints]:
         raise PlanError(f"{where}: parameters {untyped} have no type; params.yaml is checked against it.")
-    required = frozenset(p.name for p in keywords if p.default is p.empty)
-    return MappingProxyType({p.name: hints[p.name] for p in keywords}), required
+    groups = {p.name: hints[p.name] for p in keywords if is_dataclass(hints[p.name])}
+    single = [p for p in keywords if p.name not in groups]
+    parts = [part for group in groups.values() for part in inspect.signature(group).parameters.values()]
+    names = [parameter.name for parameter in (*single, *parts)]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise PlanError(f"{where}: parameters {twice} are there twice, alone or in a group.")
+    for group in groups.values():
+        hints |= _fields_only(group, where)
+    required = frozenset(p.name for p in (*single, *parts) if p.default is p.empty)
+    return MappingProxyType({name: hints[name] for name in names}), required, MappingProxyType(groups)
+
+
+def _fields_only(group: type, where: str) -> dict[str, Any]:
+    """Return the types of a group's fields; methods are refused, because no revision would follow them."""
+    if methods := [name for name, value in vars(group).items() if name[0] != "_" and callable(value)]:
+        raise PlanError(f"{where}: {group.__name__} groups parameters and may not have methods: {methods}.")
+    return get_type_hints(group)
 
 
 def load_paper(key: str) -> Paper:

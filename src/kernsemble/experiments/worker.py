@@ -62,7 +62,7 @@ def run_job(job: Job) -> Outcome:
         warnings.simplefilter("always")
         start = time.perf_counter()
         try:
-            result = function.function(trial, **job.params)
+            result = function.compute(trial, job.params)
             seconds = time.perf_counter() - start
             results = result if function.together else {method: result}
             rows = {Key(job.dataset, m, job.number): checked_row(results, m, exhibit) for m in job.methods}

@@ -78,6 +78,13 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
+def refuse_huge(values: np.ndarray, limit: float, what: str = "X") -> None:
+    """Refuse values beyond what a solver's squares and sums can hold, nan among them."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if not largest <= limit:
+        raise ValueError(f"{what} has values up to {largest:.3g}: scale the features, then fit again.")
+
+
 def check_rounds(n_rounds: Any, name: str = "n_rounds") -> int:
     """Return a number of rounds, an integer of at least 1."""
     return int(check_scalar(n_rounds, name, Integral, min_val=1))
@@ -111,9 +118,14 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = not self._binary_only
         return tags
 
+    def _types_for(self, X: Any) -> list[type]:
+        """Return the input types; an oracle of the user's takes a memory-mapped file of float32 as it is."""
+        mapped = isinstance(X, np.memmap) and X.dtype == np.float32 and callable(getattr(self, "base", None))
+        return [*self._input_types, np.float32] if mapped else list(self._input_types)
+
     def _check_training(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
         """Validate training data, learn ``classes_``, drop rows of weight zero."""
-        X, y = validate_data(self, X, y, dtype=list(self._input_types), order="C")
+        X, y = validate_data(self, X, y, dtype=self._types_for(X), order="C")
         check_classification_targets(y)
         weight = check_weights(sample_weight, X.shape[0])
         check_consistent_length(X, y, weight)
@@ -137,7 +149,7 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
     def _check_input(self, X: Any) -> np.ndarray:
         """Validate data to predict for: fitted, finite, of the training width."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=list(self._input_types), order="C", reset=False)
+        return validate_data(self, X, dtype=self._types_for(X), order="C", reset=False)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return scores: (n,), positive for ``classes_[1]``, if two-class; otherwise (n, n_classes)."""

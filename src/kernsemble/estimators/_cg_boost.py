@@ -23,7 +23,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from kernsemble.column_generation import ColumnGeneration, column_generation
-from kernsemble.estimators._base import check_positive, check_rounds, progress
+from kernsemble.estimators._base import check_positive, check_rounds, progress, refuse_huge
 from kernsemble.hypotheses.base import generator
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.kernel_library import Kernel
@@ -37,6 +37,8 @@ _CHOICES = {
     "intercept": ("none", "free", "penalized"),
     "termination": RULES,
 }
+_LARGEST_FEATURE = 1e150  # its square, which every kernel takes, is finite
+_LARGEST_COLUMN = {"l1": 1e12, "l2": 1e30}  # entries beyond which the masters lose their digits
 
 
 class Validation(NamedTuple):
@@ -86,10 +88,12 @@ class CGBoostBase(BaseEstimator):
     ) -> None:
         """Generate columns from X until a rule stops; set the fitted attributes."""
         rule = getattr(self, "termination", "TR4")
+        refuse_huge(X, _LARGEST_FEATURE)
         oracle = self._oracle(X, master, bound, rule)
+        _refuse_huge_columns(oracle, _LARGEST_COLUMN[self.norm])
         watch = None if validation is None else _Watch(oracle, validation, rule == "TR3", self.patience)
         start = master.solve()
-        with np.errstate(over="ignore"):  # the scores of columns beyond 1e140, which the master refuses
+        with np.errstate(over="ignore"):  # scores are sums of large entries times dual weights
             found = column_generation(
                 oracle,
                 master,
@@ -173,6 +177,16 @@ class CGBoostBase(BaseEstimator):
             for w, _ in self.coef_path_
         ]
         return {name: np.array([count[name] for count in counts]) for name in self.n_columns_}
+
+
+def _refuse_huge_columns(oracle: KernelColumns, limit: float) -> None:
+    """Refuse kernels whose column at the sample farthest from 0 has entries beyond the limit."""
+    X = oracle.X
+    far = X[np.abs(X).max(axis=1).argmax()][None]
+    for kernel in oracle.kernels:
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = kernel.matrix(X, far)
+        refuse_huge(values, limit, f"Kernel {kernel.name!r}")
 
 
 class _Watch:

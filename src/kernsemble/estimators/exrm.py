@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
-from kernsemble.estimators._base import TrainingData, check_positive
+from kernsemble.estimators._base import TrainingData, check_positive, refuse_huge
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
 from kernsemble.masters.exclusivity import ExclusivitySolution, relaxed_exclusivity, solve_exclusivity
 from kernsemble.masters.exclusivity_admm import solve_admm
 from kernsemble.masters.exclusivity_alm import solve_printed_alm
 
 SOLVERS = {"exact": solve_exclusivity, "admm": solve_admm, "printed": solve_printed_alm}
+_LARGEST = 1e100  # value of a feature: its square times a cost, summed over samples, is far from infinity
 
 
 class ExRM(SingleFitClassifier):
@@ -109,6 +110,7 @@ class ExRM(SingleFitClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ExRM:
         """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) multiplies the losses."""
         data = self._check_training(X, y, sample_weight)
+        refuse_huge(data.X, _LARGEST)
         options = self._check_parameters()
         solutions = [self._solve(data, signs, options) for signs in class_signs(data.labels, data.n_classes)]
         self.components_ = np.array([solution.w for solution in solutions])

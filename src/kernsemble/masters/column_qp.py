@@ -24,6 +24,7 @@ bi2004 symbols: alpha = w, K_ij = H_ij, C = cost, u_i y_i = V_i.
 from __future__ import annotations
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from kernsemble.masters.base import Solution
 from kernsemble.masters.box_loss import BoxLoss
@@ -32,6 +33,7 @@ from kernsemble.masters.columns import INTERCEPTS
 from kernsemble.masters.interior_point import InteriorPoint
 from kernsemble.masters.multipliers import Multipliers, Penalty, dual_ray
 
+_blas = ThreadpoolController()
 _FLOOR = 1e-7  # share of a reference value below which the objective counts as zero
 _PATIENCE, _INTERIOR_STEPS = 150, 60  # steps of multipliers before the interior point takes over; its steps
 
@@ -121,6 +123,11 @@ class ColumnQP:
 
     def solve(self) -> Solution:
         """Re-optimize over all columns added so far, warm-started."""
+        # On systems of a few hundred unknowns threads wait for each other longer than they work.
+        with _blas.limit(limits=1, user_api="blas"):
+            return self._solve()
+
+    def _solve(self) -> Solution:
         A, scale, penalty = self._columns.matrix, self._residual_scale(), self._penalty()
         ray, least = dual_ray(A, self.loss, penalty)
         floor = 0.0 if least > 0.0 else _FLOOR * self._reference_value()

@@ -116,6 +116,8 @@ class EpsilonInsensitiveLP:
         b = float(multipliers[0]) if first else 0.0
         w = np.maximum(multipliers[first:], 0.0) if self.positive else multipliers[first:]
         status = model.modelStatusToString(model.getModelStatus())
+        if len(w) < len(self._columns):
+            raise ValueError(f"HiGHS refused the columns ({status}): scale the features, then fit again.")
         self.solution = self._certify(w, b, V[0] - V[1], int(model.getInfo().simplex_iteration_count), status)
         return self.solution
 

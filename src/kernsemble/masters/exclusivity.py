@@ -187,6 +187,20 @@ def exclusivity_objective(
     return exclusivity_norm(W) + float(cost @ (slack**p).sum(axis=1))
 
 
+def ridge_matrix(X: np.ndarray) -> np.ndarray:
+    """Return ``I + X'X``, refused where rounding has lost the identity that makes it regular."""
+    matrix = np.eye(X.shape[1]) + X.T @ X
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        largest = float(np.abs(X).max())
+        raise ValueError(
+            f"I + X'X is singular in double precision, with values of X up to {largest:.3g}: "
+            "center and scale the features, then fit again."
+        ) from None
+    return matrix
+
+
 def exclusivity_prox(V: np.ndarray, step: float) -> np.ndarray:
     """Proximal map of ``step`` times regularizer (4), row by row in closed form.
 

@@ -27,6 +27,7 @@ from kernsemble.masters.exclusivity import (
     exclusivity_objective,
     exclusivity_prox,
     hinge_prox,
+    ridge_matrix,
 )
 from kernsemble.masters.psvm import check_margin_problem
 
@@ -120,7 +121,7 @@ class _Splitting:
         self.q, self.z = np.zeros((d, C)), np.zeros((n, C))
         self.mean = X.mean(axis=0)
         centered = X - self.mean
-        self.factor = cho_factor(np.eye(d) + centered.T @ centered)
+        self.factor = cho_factor(ridge_matrix(centered))
 
     def advance(self) -> None:
         """One round: (P, b), then (W, E), then the multipliers."""

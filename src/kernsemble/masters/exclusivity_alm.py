@@ -40,6 +40,7 @@ from kernsemble.masters.exclusivity import (
     exclusivity_objective,
     exclusivity_prox,
     hinge_prox,
+    ridge_matrix,
 )
 from kernsemble.masters.psvm import check_margin_problem
 
@@ -134,7 +135,7 @@ def solve_printed_alm(
     """
     X, y, cost = check_margin_problem(X, y, lam, p, sample_weight)
     state = printed_start(y, X.shape[1], n_components, mu, rng)
-    inverse = np.linalg.inv(np.eye(X.shape[1]) + X.T @ X)
+    inverse = np.linalg.inv(ridge_matrix(X))
     objectives, splits = [], []
     converged = False
     while not converged and len(splits) < max_iter:

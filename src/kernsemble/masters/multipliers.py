@@ -203,8 +203,9 @@ class Multipliers:
             return 1.0
         for trial in range(60):
             # The secant; halved every other time, because near kinks it would crawl along one end.
-            t = low - low_slope * (high - low) / (high_slope - low_slope)
-            t = 0.5 * (low + high) if trial % 2 else t
+            t, rise = 0.5 * (low + high), high_slope - low_slope
+            if trial % 2 == 0 and rise > 0.0:
+                t = low - low_slope * (high - low) / rise
             slope = self._slope(t, direction, along)
             if abs(slope) <= 0.01 * abs(start):
                 return t

@@ -5,9 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, LeaveOneOut, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, PredefinedSplit, StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -24,7 +25,7 @@ NAMED = {"stump": stump_kernel, "perceptron": perceptron_kernel}
     [
         DistanceKernelSVC(tol=1e-9),
         DistanceKernelSVC("gaussian", tol=1e-9),
-        DistanceKernelSVCCV("perceptron", Cs=[0.1, 1.0, 10.0], cv=2, random_state=0),
+        DistanceKernelSVCCV("perceptron", Cs=[0.1, 1.0, 10.0], cv=2, random_state=0, tol=1e-9),
     ]
 )
 def test_scikit_learn_accepts_it(estimator, check):
@@ -139,6 +140,42 @@ def test_several_classes_and_any_splitter():
         ]
     )
     assert model.best_score_ == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kernel", ["stump", "gaussian"])
+def test_weights_select_like_repeated_samples(rng, kernel):
+    X, y = noisy(rng, n=90)
+    weight, fold = rng.integers(0, 3, size=90), np.arange(90) % 3
+    rows = np.repeat(np.arange(90), weight)
+    options = {"Cs": [0.1, 1.0, 10.0], "gammas": [0.1, 1.0], "tol": 1e-9}
+    weighted = DistanceKernelSVCCV(kernel, cv=PredefinedSplit(fold), **options).fit(X, y, weight)
+    repeated = DistanceKernelSVCCV(kernel, cv=PredefinedSplit(fold[rows]), **options).fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted.cv_scores_, repeated.cv_scores_, rtol=1e-12)
+    assert weighted.best_C_ == repeated.best_C_
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("model", [DistanceKernelSVC(verbose=2), DistanceKernelSVCCV("gaussian", verbose=2)])
+def test_progress_is_drawn_on_demand(rng, model, capsys):
+    X, y = noisy(rng, n=30)
+    model = clone(model).fit(X, y)
+    assert type(model).__name__ in capsys.readouterr().err
+    model.set_params(verbose=False).fit(X, y)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("kernel", [*NAMED, "gaussian"])
+@pytest.mark.parametrize("scale", [1e-150, 1e120, 1e150, 1e200, 1e307])
+def test_values_of_any_size_are_learned_from_or_refused(rng, kernel, scale):
+    X, y = noisy(rng, n=60)
+    machine = DistanceKernelSVC(kernel)
+    if scale == 1e307 or (scale == 1e200 and kernel != "stump"):  # squares overflow
+        with pytest.raises(ValueError, match="scale the features"):
+            machine.fit(scale * X, y)
+        return
+    machine.fit(scale * X, y)
+    assert np.isfinite(machine.decision_function(scale * X)).all()
+    assert machine.score(scale * X, y) >= 0.5
 
 
 def test_steps_that_run_out_warn_with_the_gap(rng):

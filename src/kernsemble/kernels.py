@@ -127,7 +127,8 @@ def gaussian_kernel(X: np.ndarray, Z: np.ndarray | None = None, *, gamma: float 
         raise ValueError(f"gamma must not be negative, got {gamma}.")
 
     def finish(block: np.ndarray) -> None:
-        np.exp(np.multiply(block, -gamma, out=block), out=block)
+        with np.errstate(invalid="ignore"):  # 0 times a distance that overflowed: NaN, for machines to refuse
+            np.exp(np.multiply(block, -gamma, out=block), out=block)
 
     return _fill(X, Z, _add_square, finish)
 
@@ -285,15 +286,11 @@ def perceptron_constants(n_features: int, radius: float) -> PerceptronConstants:
     half = 0.5 * n_features
     log_theta = np.log(2.0) + half * np.log(np.pi) - gammaln(half)
     log_xi = np.log(2.0) + (half - 0.5) * np.log(np.pi) - gammaln(half + 0.5)
-    delta = radius * np.exp(
-        log_theta - log_xi
-    )  # in logarithms: both areas vanish for large D, their ratio does not
-    return PerceptronConstants(
-        float(np.exp(log_theta)),
-        float(np.exp(log_xi)),
-        float(np.exp(-0.5 * (np.log(2.0) + log_xi))),
-        float(delta),
-    )
+    # in logarithms: both areas vanish for large D, their ratio does not
+    delta = radius * np.exp(log_theta - log_xi)
+    with np.errstate(over="ignore"):  # r is infinite beyond some 740 features; no kernel needs it
+        r = np.exp(-0.5 * (np.log(2.0) + log_xi))
+    return PerceptronConstants(float(np.exp(log_theta)), float(np.exp(log_xi)), float(r), float(delta))
 
 
 def _check_pair(X: np.ndarray, Z: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -322,7 +319,7 @@ def _fill(X: np.ndarray, Z: np.ndarray | None, add: Callable, finish: Callable) 
     K = np.empty((X.shape[0], Z.shape[0]))
     width = max(32, min(128, 32768 // max(1, X.shape[1]) // 8 * 8))  # a packed block of Z stays in cache
     tasks = [(start, K, X, Z, width, add, finish) for start in range(0, Z.shape[0], width)]
-    workers = min(_thread_count(), len(tasks))
+    workers = min(thread_count(), len(tasks))
     if workers == 1 or K.size * X.shape[1] < SERIAL_WORK:
         for task in tasks:
             _fill_columns(*task)
@@ -354,7 +351,7 @@ def _fill_columns(
             K[columns, columns.stop : rows.stop] = K[columns.stop : rows.stop, columns].T
 
 
-def _thread_count() -> int:
+def thread_count() -> int:
     """Threads to use: numba's setting, and no more than OMP_NUM_THREADS, which pins workers."""
     pinned, most = os.environ.get("OMP_NUM_THREADS", ""), config.NUMBA_NUM_THREADS
     return max(1, min(most, int(pinned))) if pinned.isdigit() else most

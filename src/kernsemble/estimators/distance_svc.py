@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_scalar
 
 from kernsemble import kernels
-from kernsemble.estimators._base import TrainingData
+from kernsemble.estimators._base import TrainingData, check_weights, progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
 from kernsemble.masters.kernel_hinge import cross_validate_path, solve_kernel_hinge
 
@@ -44,6 +44,8 @@ class DistanceKernelSVC(SingleFitClassifier):
         Violation of the maximal violating pair at which to stop, as in LIBSVM.
     max_iter : int, default=10_000_000
         Most steps of the solver.
+    verbose : bool or int, default=False
+        Draw a progress bar over the classes; above 1, leave it there.
 
     Attributes
     ----------
@@ -85,12 +87,14 @@ class DistanceKernelSVC(SingleFitClassifier):
         gamma: float | str = "scale",
         tol: float = 1e-3,
         max_iter: int = 10_000_000,
+        verbose: bool | int = False,
     ):
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DistanceKernelSVC:
         """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) multiplies each sample's C."""
@@ -107,9 +111,10 @@ class DistanceKernelSVC(SingleFitClassifier):
 
     def _fit_machines(self, K: np.ndarray, data: TrainingData, C: float) -> DistanceKernelSVC:
         """Solve one machine, or one a class, and keep the support vectors."""
+        signs = class_signs(data.labels, data.n_classes)
         solutions = [
-            solve_kernel_hinge(K, signs, C * data.weight, tol=self.tol, max_iter=self.max_iter)
-            for signs in class_signs(data.labels, data.n_classes)
+            solve_kernel_hinge(K, signs[k], C * data.weight, tol=self.tol, max_iter=self.max_iter)
+            for k in progress(len(signs), self.verbose, type(self).__name__)
         ]
         for solution in solutions:
             solution.warn_unless_converged(type(self).__name__)
@@ -156,6 +161,9 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         As in `DistanceKernelSVC`.
     max_iter : int, default=10_000_000
         As in `DistanceKernelSVC`.
+    verbose : bool or int, default=False
+        Draw progress bars over the values of gamma, if Gaussian, and over the classes of the last fit; above
+        1, leave them there.
     random_state : int, RandomState or None, default=None
         Shuffles the folds where ``cv`` is a number.
 
@@ -194,6 +202,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         ties: str = "smallest",
         tol: float = 1e-3,
         max_iter: int = 10_000_000,
+        verbose: bool | int = False,
         random_state: Any = None,
     ):
         self.kernel = kernel
@@ -203,22 +212,26 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         self.ties = ties
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> DistanceKernelSVCCV:
-        """Select C, and gamma if Gaussian, on samples X (n, d) with labels y (n,); refit on all of them."""
-        data = self._check_training(X, y)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DistanceKernelSVCCV:
+        """Select C, and gamma if Gaussian, on samples X (n, d) with labels y (n,); refit on all of them.
+
+        ``sample_weight`` (n,) multiplies each sample's C, and counts it so often when it is held out.
+        """
+        data = self._check_training(X, y, sample_weight)
         self._check_solver_parameters()
         if self.ties not in ("smallest", "largest"):
             raise ValueError(f"ties must be 'smallest' or 'largest', got {self.ties!r}.")
         gaussian = self.kernel == "gaussian"
         self.Cs_ = _grid(self.Cs, GAUSSIAN_CS if gaussian else DISTANCE_CS, "Cs")
-        folds = list(self._splitter().split(data.X, data.labels))
+        folds = self._folds(data, y, sample_weight)
         if gaussian:
             return self._search_gaussian(data, folds)
         self._kernel = _make_kernel(self.kernel, None)
         K = self._kernel(data.X, data.X)
-        self.cv_scores_ = self._count(K, data, folds) / _held_out(folds)
+        self.cv_scores_ = self._count(K, data, folds) / _held_out(folds, data.weight)
         self.best_C_ = float(self.Cs_[self._choose(self.cv_scores_[np.newaxis])[1]])
         return self._fit_machines(K, data, self.best_C_)
 
@@ -226,18 +239,22 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         """Search the grid of gamma and C; every kernel matrix comes from one matrix of distances."""
         self.gammas_ = _grid(self.gammas, GAUSSIAN_GAMMAS, "gammas")
         distances = kernels.squared_distances(data.X)
-        counts = [self._count(np.exp(-gamma * distances), data, folds) for gamma in self.gammas_]
-        self.cv_scores_ = np.array(counts) / _held_out(folds)
+        counts = [
+            self._count(np.exp(-self.gammas_[g] * distances), data, folds)
+            for g in progress(len(self.gammas_), self.verbose, type(self).__name__)
+        ]
+        self.cv_scores_ = np.array(counts) / _held_out(folds, data.weight)
         i, j = self._choose(self.cv_scores_)
         self.best_gamma_, self.best_C_ = float(self.gammas_[i]), float(self.Cs_[j])
         self._kernel = _make_kernel("gaussian", self.best_gamma_)
         return self._fit_machines(np.exp(-self.best_gamma_ * distances), data, self.best_C_)
 
     def _count(self, K: np.ndarray, data: TrainingData, folds: list) -> np.ndarray:
-        """Correct held-out samples of all folds together, for each C."""
+        """Weight of the correct held-out samples of all folds together, for each C."""
         signs = class_signs(data.labels, data.n_classes)
+        options = {"sample_weight": data.weight, "tol": self.tol, "max_iter": self.max_iter}
         Y = signs[0] if data.n_classes == 2 else signs.T
-        return cross_validate_path(K, Y, self.Cs_, folds, tol=self.tol, max_iter=self.max_iter).sum(axis=1)
+        return cross_validate_path(K, Y, self.Cs_, folds, **options).sum(axis=1)
 
     def _choose(self, scores: np.ndarray) -> tuple[int, int]:
         """Best (gamma, C) of the grid; among equals the smallest C, then gamma, or the largest."""
@@ -246,6 +263,17 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         order = np.lexsort((gamma, C))
         winner = order[0 if self.ties == "smallest" else -1]
         return int(gamma[winner]), int(C[winner])
+
+    def _folds(self, data: TrainingData, y: Any, sample_weight: Any) -> list:
+        """Folds of the samples given, as indices among those of positive weight."""
+        labels = np.unique(np.asarray(y).ravel(), return_inverse=True)[1]
+        kept = check_weights(sample_weight, len(labels)) > 0
+        if kept.all():
+            return list(self._splitter().split(data.X, data.labels))
+        position = np.cumsum(kept) - 1
+        split = self._splitter().split(np.zeros((len(labels), 1)), labels)
+        folds = [(position[train[kept[train]]], position[test[kept[test]]]) for train, test in split]
+        return [(train, test) for train, test in folds if len(train) and len(test)]
 
     def _splitter(self) -> Any:
         """Stratified shuffled folds for a number, else what was given."""
@@ -282,7 +310,8 @@ def _gamma_of(gamma: float | str, data: TrainingData) -> float:
         if gamma != "scale":
             raise ValueError(f"gamma must be a positive number or 'scale', got {gamma!r}.")
         weight = np.broadcast_to(data.weight[:, np.newaxis], data.X.shape)
-        variance = np.average((data.X - np.average(data.X, weights=weight)) ** 2, weights=weight)
+        with np.errstate(over="ignore"):  # infinite: the Gaussian kernel of such data is then refused
+            variance = np.average((data.X - np.average(data.X, weights=weight)) ** 2, weights=weight)
         return 1.0 / (data.X.shape[1] * variance) if variance > 0 else 1.0
     return check_scalar(gamma, "gamma", (int, float, np.number), min_val=0, include_boundaries="neither")
 
@@ -295,6 +324,6 @@ def _grid(values: Any, default: np.ndarray, name: str) -> np.ndarray:
     return grid
 
 
-def _held_out(folds: list) -> int:
-    """Number of held-out samples of all folds together."""
-    return sum(len(test) for _, test in folds)
+def _held_out(folds: list, weight: np.ndarray) -> float:
+    """Weight of the held-out samples of all folds together."""
+    return float(sum(weight[test].sum() for _, test in folds))

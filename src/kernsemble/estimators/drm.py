@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
+from kernsemble.estimators._base import progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
 from kernsemble.kernels import gaussian_kernel, linear_kernel
 from kernsemble.masters.drm import solve_drm
@@ -43,6 +44,8 @@ class DRM(SingleFitClassifier):
         Most rounds.
     random_state : int, RandomState or None, default=None
         Draws the bootstrap samples from which the machines start.
+    verbose : bool or int, default=False
+        Draw a progress bar over the classes; above 1, leave it there.
 
     Attributes
     ----------
@@ -92,6 +95,7 @@ class DRM(SingleFitClassifier):
         tol: float = 1e-6,
         max_iter: int = 500,
         random_state: Any = None,
+        verbose: bool | int = False,
     ):
         self.n_components = n_components
         self.nu = nu
@@ -103,17 +107,20 @@ class DRM(SingleFitClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> DRM:
-        """Fit to samples X (n, d) with labels y (n,)."""
-        data = self._check_training(X, y)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DRM:
+        """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) weighs each sample's loss."""
+        data = self._check_training(X, y, sample_weight)
         self._check_parameters()
         self.X_fit_ = data.X
-        K = self._kernel_matrix(data.X)
+        with np.errstate(over="ignore", invalid="ignore"):  # the master refuses what overflowed
+            K = self._kernel_matrix(data.X)
         random = check_random_state(self.random_state)
+        signs = class_signs(data.labels, data.n_classes)
         solutions = [
-            self._solve(K, signs, np.random.default_rng(random.randint(2**31 - 1)))
-            for signs in class_signs(data.labels, data.n_classes)
+            self._solve(K, signs[k], np.random.default_rng(random.randint(2**31 - 1)), data.weight)
+            for k in progress(len(signs), self.verbose, type(self).__name__)
         ]
         self.dual_coef_ = np.array([solution.w for solution in solutions])
         self.diversity_ = np.array([_mean_angle(K, solution.w) for solution in solutions])
@@ -157,10 +164,12 @@ class DRM(SingleFitClassifier):
         if not (callable(self.kernel) or self.kernel in ("linear", "gaussian")):
             raise ValueError(f"kernel must be 'linear', 'gaussian' or callable, got {self.kernel!r}.")
 
-    def _solve(self, K: np.ndarray, signs: np.ndarray, rng: np.random.Generator) -> ExclusivitySolution:
+    def _solve(
+        self, K: np.ndarray, signs: np.ndarray, rng: np.random.Generator, weight: np.ndarray
+    ) -> ExclusivitySolution:
         """Solve one two-class problem."""
         options = {"nu": self.nu, "mu": self.mu, "q": self.q, "tol": self.tol, "max_iter": self.max_iter}
-        solution = solve_drm(K, signs, self.n_components, rng=rng, **options)
+        solution = solve_drm(K, signs, self.n_components, rng=rng, sample_weight=weight, **options)
         solution.warn_unless_converged(type(self).__name__)
         return solution
 

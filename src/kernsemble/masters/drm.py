@@ -11,6 +11,8 @@ are 1, ``||w_t + w_s||^2 = 2 + 2 cos``, so the paper relaxes to ``D = ||w_t + w_
 and solves for one w_t at a time, the others fixed, alternating the dual weights with the multiplier l_t of
 the length. That relaxation is what is implemented.
 
+Sample weights, where given, replace each 1/n by ``p_i``, the sample's share of all weights.
+
 **One machine at a time.** With ``v`` the sum of the others, the dual weights a of one machine minimize
 
     1/2 ||r||^2 [+ n kappa / 2 ||a||^2 if q = 2],  r = sum_i a_i y_i phi(x_i) - 2 mu v,
@@ -42,6 +44,7 @@ import numpy as np
 from kernsemble.masters.exclusivity import ExclusivitySolution
 from kernsemble.masters.smo import minimize
 
+LARGEST = 1e150  # entry of a kernel matrix whose square is finite
 PRECISION = 1e-9  # of the quadratic programs, in units of the largest squared length of a sample
 
 
@@ -56,6 +59,7 @@ def solve_drm(
     tol: float = 1e-6,
     max_iter: int = 500,
     rng: np.random.Generator | None = None,
+    sample_weight: np.ndarray | None = None,
 ) -> ExclusivitySolution:
     """Train T diverse nu-SVMs by alternating optimization.
 
@@ -79,6 +83,8 @@ def solve_drm(
         Most rounds.
     rng : Generator, default=None
         Draws the bootstrap samples of the start; None starts all machines from the whole sample.
+    sample_weight : ndarray of shape (n,), default=None
+        Positive weights of the samples' losses, of which their shares matter; None means ones.
 
     Returns
     -------
@@ -94,7 +100,12 @@ def solve_drm(
     >>> np.sign(X @ X.T @ solve_drm(X @ X.T, y, 1).w[:, 0])
     array([-1., -1.,  1.])
     """
-    machines = _Machines(np.ascontiguousarray(K, dtype=np.float64), y, n_components, nu, mu, q)
+    K = np.ascontiguousarray(K, dtype=np.float64)
+    if not (largest := float(np.abs(K).max())) <= LARGEST:
+        raise ValueError(f"K has entries up to {largest:.3g}: scale the features, then fit again.")
+    weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    share = weight / weight.sum()
+    machines = _Machines(K, y, n_components, nu, mu, q, share)
     machines.start(rng)
     path = [machines.objective()]
     for _ in range(max_iter):
@@ -103,7 +114,7 @@ def solve_drm(
         if path[-2] - path[-1] <= tol * max(1.0, abs(path[-1])):
             break
     decrease = path[-2] - path[-1]
-    gap = path[-1] - optimal_value(K, y, n_components, nu=nu, mu=mu, q=q)
+    gap = path[-1] - optimal_value(K, y, n_components, nu=nu, mu=mu, q=q, share=share)
     return ExclusivitySolution(
         w=machines.coefficients,
         b=np.zeros(n_components),
@@ -117,24 +128,26 @@ def solve_drm(
     )
 
 
-def optimal_value(K: np.ndarray, y: np.ndarray, T: int, *, nu: float, mu: float, q: int) -> float:
+def optimal_value(
+    K: np.ndarray, y: np.ndarray, T: int, *, nu: float, mu: float, q: int, share: np.ndarray
+) -> float:
     """Minimum: T times the dual value of one machine with the penalty ``2 mu (T - 1) ||w||^2``."""
-    one = _Machines(np.ascontiguousarray(K, dtype=np.float64), y, 1, nu, mu, q)
+    one = _Machines(K, y, 1, nu, mu, q, share)
     ridge = 2.0 * mu * (T - 1)
-    alpha, kappa = one.solve_one(np.zeros(y.size), np.full(y.size, nu / y.size), ridge)
+    alpha, kappa = one.solve_one(np.zeros(y.size), nu * share, ridge)
     combined = y * alpha
     value = 0.0 if one.vanishes(combined) else -(combined @ K @ combined) / (4.0 * kappa) - (kappa - ridge)
-    return T * float(value - (0.25 * y.size * alpha @ alpha if q == 2 else 0.0))
+    return T * float(value - (0.25 * alpha @ (alpha / share) if q == 2 else 0.0))
 
 
 class _Machines:
     """Coefficients (n, T) of the machines over the kernel's columns, and their dual weights."""
 
-    def __init__(self, K, y, T, nu, mu, q):
-        self.K, self.y, self.T, self.nu, self.mu, self.q = K, y, T, nu, mu, q
+    def __init__(self, K, y, T, nu, mu, q, share):
+        self.K, self.y, self.T, self.nu, self.mu, self.q, self.share = K, y, T, nu, mu, q, share
         self.Q = K * np.outer(y, y)
         self.scale = np.sqrt(max(K.diagonal().max(), 1e-300))  # length of the longest sample
-        self.alpha = np.full((y.size, T), nu / y.size)
+        self.alpha = np.tile(nu * share[:, np.newaxis], T)
         self.coefficients = np.zeros((y.size, T))
 
     def start(self, rng: np.random.Generator | None) -> None:
@@ -146,7 +159,8 @@ class _Machines:
                 rows = rng.integers(n, size=n)
                 if np.ptp(self.y[rows]) > 0:
                     break
-            sample = _Machines(self.K[np.ix_(rows, rows)], self.y[rows], 1, self.nu, 0.0, 1)
+            share = self.share[rows] / self.share[rows].sum()
+            sample = _Machines(self.K[np.ix_(rows, rows)], self.y[rows], 1, self.nu, 0.0, 1, share)
             sample.advance()
             np.add.at(self.coefficients[:, t], rows, sample.coefficients[:, 0])
 
@@ -181,9 +195,9 @@ class _Machines:
         """Quadratic program over the dual weights, warm-started at alpha."""
         n = self.y.size
         Q, pull = self.Q, 2.0 * self.mu * self.y * (self.K @ others)
-        upper = np.full(n, 1.0 / n)
+        upper = self.share
         if self.q == 2:
-            Q, upper = Q + n * kappa * np.eye(n), np.full(n, np.inf)
+            Q, upper = Q + np.diag(kappa / self.share), np.full(n, np.inf)
         alpha, tol = alpha.copy(), PRECISION * self.scale**2
         minimize(Q, Q.diagonal().copy(), np.zeros(n), upper, alpha, Q @ alpha - pull, tol, 10_000_000)
         return alpha
@@ -202,16 +216,17 @@ class _Machines:
         lengths = products.diagonal()
         # over pairs t < s, ||w_t + w_s||^2 sums to (T - 2) sum_t ||w_t||^2 + ||sum_t w_t||^2
         similarity = (self.T - 2) * lengths.sum() + products.sum()
-        margins = np.sort(self.y[:, np.newaxis] * (self.K @ self.coefficients), axis=0)
+        margins = self.y[:, np.newaxis] * (self.K @ self.coefficients)
         return float(self.mu * similarity + sum(self._loss(column) for column in margins.T))
 
     def _loss(self, margins: np.ndarray) -> float:
-        """Minimum over rho of ``-nu rho + mean (rho - margin)_+^q`` for sorted margins."""
-        n = margins.size
+        """Minimum over rho of ``-nu rho + sum p (rho - margin)_+^q`` with shares p."""
+        order = np.argsort(margins, kind="stable")
+        margins, share = margins[order], self.share[order]
+        below = np.cumsum(share)
         if self.q == 1:
-            rho = margins[max(0, int(np.ceil(self.nu * n - 1e-9)) - 1)]
+            rho = margins[min(np.searchsorted(below, self.nu * (1.0 - 1e-9)), margins.size - 1)]
         else:
-            counts = np.arange(1, n + 1)
-            candidates = (0.5 * self.nu * n + np.cumsum(margins)) / counts
+            candidates = (0.5 * self.nu + np.cumsum(share * margins)) / below
             rho = candidates[np.argmax(candidates <= np.append(margins[1:], np.inf))]
-        return float(-self.nu * rho + np.mean(np.maximum(0.0, rho - margins) ** self.q))
+        return float(-self.nu * rho + share @ np.maximum(0.0, rho - margins) ** self.q)

@@ -12,19 +12,23 @@ positive definite on such vectors only, are welcome.
 
 One kernel matrix serves a whole path of C, and one path each fold of a cross-validation. From C to C' the
 start is ``r beta`` with the r <= C'/C that maximizes the dual: bounded variables stay bounded, hard margins
-stay put.
+stay put. Folds run in threads, each in an order of its own: no count depends on their number.
 
 Paper symbol = code name: lambda_i = u, K = K, C = C, b = b.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from kernsemble.kernels import thread_count
 from kernsemble.masters.base import Solution
 from kernsemble.masters.smo import minimize
+
+SERIAL_ROWS = 200  # below which threads cost more than they save
 
 
 def solve_kernel_hinge(
@@ -72,8 +76,8 @@ def solve_kernel_hinge(
     if not np.all(bounds >= 0):
         raise ValueError("C must not be negative.")
     beta = np.zeros(y.size) if start is None else np.array(start, dtype=np.float64)
-    E = _minimize(K, y, bounds, beta, tol, max_iter)
-    return _certify(y, bounds, beta, *E, tol)
+    _, *steps = _minimize(K, y, bounds, beta, K @ beta, tol, max_iter)
+    return _certify(y, bounds, beta, K @ beta, *steps, tol)
 
 
 def kernel_hinge_path(
@@ -118,14 +122,10 @@ def kernel_hinge_path(
     """
     K, y = _check(K, y)
     weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    solutions: list[Solution] = []
-    start, previous = np.zeros(y.size), 0.0
-    for C in Cs:
-        if solutions:
-            start = _rescale(K, y, start, C / previous, C * weight)
-        solutions.append(solve_kernel_hinge(K, y, C * weight, start=start, tol=tol, max_iter=max_iter))
-        start, previous = solutions[-1].w, C
-    return solutions
+    return [
+        _certify(y, C * weight, beta, K @ beta, *steps, tol)
+        for C, (beta, _, *steps) in zip(Cs, _follow(K, y, Cs, weight, tol, max_iter), strict=True)
+    ]
 
 
 def cross_validate_path(
@@ -134,6 +134,7 @@ def cross_validate_path(
     Cs: Sequence[float],
     folds: Iterable[tuple[np.ndarray, np.ndarray]],
     *,
+    sample_weight: np.ndarray | None = None,
     tol: float = 1e-3,
     max_iter: int = 10_000_000,
 ) -> np.ndarray:
@@ -149,6 +150,8 @@ def cross_validate_path(
         Weights of the sum of losses, best in increasing order.
     folds : iterable of (train, test)
         Index arrays, as from ``StratifiedKFold.split``.
+    sample_weight : ndarray of shape (n,), default=None
+        Multiplies each sample's C, and counts it so often when it is held out; None means ones.
     tol : float, default=1e-3
         As in `solve_kernel_hinge`.
     max_iter : int, default=10_000_000
@@ -156,8 +159,8 @@ def cross_validate_path(
 
     Returns
     -------
-    ndarray of int of shape (n_Cs, n_folds)
-        Counts; a two-class decision of exactly 0 counts as -1.
+    ndarray of shape (n_Cs, n_folds)
+        Counts, integers unless weighted; a two-class decision of exactly 0 counts as -1.
 
     Examples
     --------
@@ -168,27 +171,63 @@ def cross_validate_path(
     >>> cross_validate_path(-np.abs(X - X.T), np.sign(X[:, 0]), [1.0], [fold])
     array([[2]])
     """
-    counts = []
-    for train, test in folds:
-        inner, outer = K[np.ix_(train, train)], K[np.ix_(test, train)]
-        if Y.ndim == 1:
-            decisions = _path_decisions(inner, outer, Y[train], Cs, tol, max_iter)
-            correct = (decisions > 0) == (Y[test, np.newaxis] > 0)
-        else:
-            scores = [_path_decisions(inner, outer, column, Cs, tol, max_iter) for column in Y[train].T]
-            correct = np.argmax(scores, axis=0) == np.argmax(Y[test], axis=1)[:, np.newaxis]
-        counts.append(correct.sum(axis=0))
-    return np.array(counts).T
+    K, y = np.ascontiguousarray(K, dtype=np.float64), np.asarray(Y)
+    weight = np.ones(len(K)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+
+    def count(fold: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        train, test = fold
+        rows = K.take(train, axis=0)
+        paths = _paths(rows.take(train, axis=1), y[train], Cs, weight[train], tol, max_iter)
+        correct = _held_out_correct(K.take(test, axis=0).take(train, axis=1), y[test], paths)
+        return correct.sum(axis=0) if sample_weight is None else weight[test] @ correct
+
+    folds = list(folds)
+    workers = min(thread_count(), len(folds)) if len(K) >= SERIAL_ROWS else 1
+    if workers <= 1:
+        return np.array([count(fold) for fold in folds]).T
+    with ThreadPoolExecutor(workers) as pool:
+        return np.array(list(pool.map(count, folds))).T
 
 
-def _path_decisions(
-    inner: np.ndarray, outer: np.ndarray, y: np.ndarray, Cs: Sequence[float], tol: float, max_iter: int
-) -> np.ndarray:
-    """Decisions on held-out samples, a column for each C; where only one label was seen, that label."""
-    if np.all(y == y[0]):
-        return np.full((len(outer), len(Cs)), float(y[0]))
-    path = kernel_hinge_path(inner, y, Cs, tol=tol, max_iter=max_iter)
-    return outer @ np.column_stack([s.w for s in path]) + [s.b for s in path]
+def _paths(
+    K: np.ndarray, Y: np.ndarray, Cs: Sequence[float], weight: np.ndarray, tol: float, max_iter: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Coefficients (n, n_Cs) and intercepts (n_Cs,) of the machines of each column of labels."""
+    paths = []
+    for column in Y.reshape(len(Y), -1).T:
+        if np.all(column == column[0]):  # one label only: predict that label
+            paths.append((np.zeros((len(Y), len(Cs))), np.full(len(Cs), float(column[0]))))
+            continue
+        y = _check(K, column)[1] if not paths else np.asarray(column, dtype=np.float64)
+        steps = list(_follow(K, y, Cs, weight, tol, max_iter))
+        intercepts = [
+            _intercept(y, C * weight, beta, y - f) for C, (beta, f, *_) in zip(Cs, steps, strict=True)
+        ]
+        paths.append((np.column_stack([beta for beta, *_ in steps]), np.array(intercepts)))
+    return paths
+
+
+def _held_out_correct(K: np.ndarray, Y: np.ndarray, paths: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Whether each held-out sample is classified correctly, a column for each C."""
+    decisions = [K @ coefficients + intercepts for coefficients, intercepts in paths]
+    if Y.ndim == 1:
+        return (decisions[0] > 0) == (Y[:, np.newaxis] > 0)
+    return np.argmax(decisions, axis=0) == np.argmax(Y, axis=1)[:, np.newaxis]
+
+
+def _follow(
+    K: np.ndarray, y: np.ndarray, Cs: Sequence[float], weight: np.ndarray, tol: float, max_iter: int
+) -> Iterator[tuple[np.ndarray, np.ndarray, int, float]]:
+    """Yield (beta, f = K beta, steps, violation) for each C, each started on the ray through the last."""
+    beta, f, previous = np.zeros(y.size), np.zeros(y.size), np.inf
+    for C in Cs:
+        r = _best_multiple(y, beta, f, C / previous)
+        bounds = C * weight
+        edge = bounds * y
+        beta = np.clip(r * beta, np.minimum(0.0, edge), np.maximum(0.0, edge))  # undoes rounding
+        f, n_iter, violation = _minimize(K, y, bounds, beta, r * f, tol, max_iter)
+        yield beta, f, n_iter, violation
+        previous = C
 
 
 def _check(K: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -197,30 +236,36 @@ def _check(K: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     y = np.asarray(y, dtype=np.float64)
     if y.ndim != 1 or K.shape != (y.size, y.size):
         raise ValueError(f"K must have shape ({y.size}, {y.size}) to match y, got {K.shape}.")
-    if not np.isfinite(K.sum()):
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = K.sum()
+    if not np.isfinite(total):
         raise ValueError("K holds NaN, infinite or overflowing values; scale the features.")
     if not np.array_equal(np.unique(y), [-1.0, 1.0]):
         raise ValueError("y must hold the labels -1 and +1, both present.")
     return K, y
 
 
-def _rescale(K: np.ndarray, y: np.ndarray, beta: np.ndarray, limit: float, bounds: np.ndarray) -> np.ndarray:
-    """Best start on the ray through beta: the r in [0, limit] that maximizes the dual."""
-    linear, quadratic = y @ beta, beta @ (K @ beta)
-    r = limit if quadratic <= 0.0 else min(limit, linear / quadratic)
-    return np.clip(r * beta, np.minimum(0.0, bounds * y), np.maximum(0.0, bounds * y))
+def _best_multiple(y: np.ndarray, beta: np.ndarray, f: np.ndarray, limit: float) -> float:
+    """The r in [0, limit] whose r beta maximizes the dual."""
+    linear, quadratic = y @ beta, beta @ f
+    return limit if quadratic <= 0.0 else min(limit, linear / quadratic)
 
 
 def _minimize(
-    K: np.ndarray, y: np.ndarray, bounds: np.ndarray, beta: np.ndarray, tol: float, max_iter: int
+    K: np.ndarray,
+    y: np.ndarray,
+    bounds: np.ndarray,
+    beta: np.ndarray,
+    f: np.ndarray,
+    tol: float,
+    max_iter: int,
 ) -> tuple[np.ndarray, int, float]:
-    """Run the solver in place on beta; return f = K beta afresh, the steps taken, and the violation left."""
-    lower, upper = np.minimum(0.0, bounds * y), np.maximum(0.0, bounds * y)
-    gradient = K @ beta - y
+    """Run the solver in place on beta from f = K beta; return f as updated, steps taken, violation left."""
+    edge, gradient = bounds * y, f - y
     pairs, subspaces, violation = minimize(
-        K, K.diagonal().copy(), lower, upper, beta, gradient, tol, max_iter
+        K, K.diagonal().copy(), np.minimum(0.0, edge), np.maximum(0.0, edge), beta, gradient, tol, max_iter
     )
-    return K @ beta, pairs + subspaces, violation
+    return gradient + y, pairs + subspaces, violation
 
 
 def _certify(

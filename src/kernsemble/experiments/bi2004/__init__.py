@@ -1,27 +1,29 @@
 """Trials of bi2004; ``plan`` says what they are."""
 
 from kernsemble.experiments.bi2004 import (
-    beyond,
     facts,
     forest,
     growth,
     large,
+    modern,
     readings,
     small,
     target,
     theory,
+    widths,
 )
 from kernsemble.experiments.bi2004.plan import paper
 
 __all__ = [
-    "beyond",
     "facts",
     "forest",
     "growth",
     "large",
+    "modern",
     "paper",
     "readings",
     "small",
     "target",
     "theory",
+    "widths",
 ]

@@ -21,6 +21,15 @@ _CHUNK = 20_000  # rows that are floating-point numbers at a time
 
 
 @dataclass(frozen=True)
+class Task:
+    """How rows are drawn: how many, over what they are standardized, what the digits' two classes are."""
+
+    sizes: dict[str, int]
+    scaling: Scaling
+    digits_task: DigitsTask = "odd"
+
+
+@dataclass(frozen=True)
 class Draw:
     """Training, validation and test part; labels are -1.0 and +1.0."""
 
@@ -67,20 +76,21 @@ def standardize(X: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> np.ndarr
     return np.where(spread > 0, (X - mean) / np.where(spread > 0, spread, 1.0), 0.0)
 
 
-def draw(
-    trial: Trial, label: str, sizes: dict[str, int], scaling: Scaling, digits_task: DigitsTask = "odd"
-) -> Draw:
+def draw(trial: Trial, label: str, task: Task) -> Draw:
     """Draw disjoint training, validation and test rows; all methods of a label and a number share them.
 
     The test and validation rows come first, so that draws of more training rows (table 5) contain those of
     fewer, with the same test rows.
     """
-    data = whole_set(label, digits_task)
+    data = whole_set(label, task.digits_task)
     order = trial.shared_rng("split", dataset=label).permutation(data.n_samples)
-    cuts = np.cumsum([sizes["test"], sizes["validation"], sizes["train"]])
+    cuts = np.cumsum([task.sizes[part] for part in ("test", "validation", "train")])
     test, validation, train = np.split(order[: cuts[-1]], cuts[:-1])
     raw = data.X[train].astype(np.float64)
-    mean, spread = moments(label) if scaling == "all rows" else (raw.mean(axis=0), raw.std(axis=0, ddof=1))
+    if task.scaling == "all rows":
+        mean, spread = moments(label)
+    else:
+        mean, spread = raw.mean(axis=0), raw.std(axis=0, ddof=1)
     parts = (standardize(data.X[rows], mean, spread) for rows in (train, validation, test))
     labels = (data.signs[rows].astype(np.float64) for rows in (train, validation, test))
     return Draw(*(item for pair in zip(parts, labels, strict=True) for item in pair))

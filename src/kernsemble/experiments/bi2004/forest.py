@@ -6,8 +6,8 @@ import resource
 import time
 
 from kernsemble.estimators.cg_boost import CGBoostClassifier
-from kernsemble.experiments.bi2004.draws import Scaling, draw, percent_wrong
-from kernsemble.experiments.bi2004.kernels import LinearForm, Offset, QuadraticForm, make_library
+from kernsemble.experiments.bi2004.draws import Scaling, Task, draw, percent_wrong
+from kernsemble.experiments.bi2004.kernels import Forms, Offset, make_library
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.runs import columns_by_kernel
 from kernsemble.experiments.bi2004.sets import ALL_FOREST, CHOICES
@@ -22,8 +22,7 @@ def all_of_forest(
     *,
     sizes: dict[str, int],
     scaling: Scaling,
-    linear_form: LinearForm,
-    quadratic_form: QuadraticForm,
+    forms: Forms,
     offset: Offset,
     gap: float,
     forest_C: float,
@@ -37,9 +36,9 @@ def all_of_forest(
     some random centers; a column must score more than ``forest_tau``.
     """
     n = _ALL - sizes["test"] - sizes["validation"]
-    data = draw(trial, "Forest", sizes | {"train": n}, scaling)
+    data = draw(trial, "Forest", Task(sizes | {"train": n}, scaling))
     model = CGBoostClassifier(
-        make_library(CHOICES["L,Q,R"], linear_form, quadratic_form),
+        make_library(CHOICES["L,Q,R"], forms),
         forest_C * 1000.0 / n,
         intercept=offset,
         stratified=trial.method == "stratified",

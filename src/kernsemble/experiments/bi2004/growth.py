@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kernsemble.estimators.cg_boost import CGBoostClassifier
-from kernsemble.experiments.bi2004.draws import Scaling, draw, percent_wrong
-from kernsemble.experiments.bi2004.kernels import LinearForm, Offset, QuadraticForm, make_library
+from kernsemble.experiments.bi2004.draws import Scaling, Task, draw, percent_wrong
+from kernsemble.experiments.bi2004.kernels import Forms, Offset, make_library
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.runs import (
     columns_by_kernel,
@@ -27,8 +27,7 @@ def iterations(
     *,
     sizes: dict[str, int],
     scaling: Scaling,
-    linear_form: LinearForm,
-    quadratic_form: QuadraticForm,
+    forms: Forms,
     offset: Offset,
     tau: float,
     patience: int,
@@ -43,9 +42,9 @@ def iterations(
     score more than ``growth_tau``, per 1000 examples, to count as a violation.
     """
     n = int(trial.dataset.removeprefix("n="))
-    data = draw(trial, "Forest", sizes | {"train": n}, scaling)
+    data = draw(trial, "Forest", Task(sizes | {"train": n}, scaling))
     model = CGBoostClassifier(
-        make_library(CHOICES["L,Q,R"], linear_form, quadratic_form),
+        make_library(CHOICES["L,Q,R"], forms),
         growth_C if trial.method == "C fixed" else growth_C * _BASE / n,
         intercept=offset,
         termination="TR3",

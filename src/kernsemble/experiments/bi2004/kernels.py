@@ -8,6 +8,7 @@ library; where C is chosen by "solving the QPs completely" (section 6.2), it is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from kernsemble.masters.hinge import Hinge
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
 
 LinearForm = Literal["per feature", "raw"]
-Offset = Literal["free", "penalized"]
+Offset = Literal["free", "penalized", "none"]
 QuadraticForm = Literal["(1 + xz/d)^2", "(xz/d)^2", "(1 + xz)^2"]
 
 _TOL = 1e-5  # relative gap
@@ -32,22 +33,25 @@ _NEWTON_STEPS = 120
 Model = tuple[list[np.ndarray], float]  # the coefficients of each kernel's columns, and the offset
 
 
-def make_library(
-    names: Sequence[str], linear_form: LinearForm, quadratic_form: QuadraticForm, factor: float = 1.0
-) -> list[Kernel]:
-    """Return the kernels of a library; a name such as "linear+rbf" is a composite kernel, mu = 1.
+@dataclass(frozen=True)
+class Forms:
+    """What the linear and the quadratic kernel are; the RBF kernel's width is the paper's."""
 
-    ``factor`` multiplies the width of the RBF kernel.
-    """
+    linear_form: LinearForm
+    quadratic_form: QuadraticForm
+
+
+def make_library(names: Sequence[str], forms: Forms) -> list[Kernel]:
+    """Return the kernels of a library; a name such as "linear+rbf" is a composite kernel, mu = 1."""
     quadratic = {
         "(1 + xz/d)^2": QuadraticKernel(scale="n_features", offset=1.0),
         "(xz/d)^2": QuadraticKernel(scale="n_features", offset=0.0),
         "(1 + xz)^2": QuadraticKernel(scale=1.0, offset=1.0),
-    }[quadratic_form]
+    }[forms.quadratic_form]
     single = {
-        "linear": LinearKernel(scale="n_features" if linear_form == "per feature" else 1.0),
+        "linear": LinearKernel(scale="n_features" if forms.linear_form == "per feature" else 1.0),
         "quadratic": quadratic,
-        "rbf": GaussianKernel(width="mean", factor=factor),
+        "rbf": GaussianKernel(width="mean"),
     }
     made = []
     for name in names:
@@ -57,19 +61,26 @@ def make_library(
 
 
 def optimal_models(
-    kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, Cs: Sequence[float], offset: Offset
+    kernels: Sequence[Kernel],
+    X: np.ndarray,
+    y: np.ndarray,
+    Cs: Sequence[float],
+    offset: Offset,
+    weight: np.ndarray | None = None,
 ) -> list[Model]:
-    """Solve problem (11) over all columns, for each C; kernels are resolved on X."""
+    """Solve problem (11) over all columns, for each C; kernels are resolved on X, losses may have weights."""
     H = np.hstack([kernel.matrix(X, X) for kernel in kernels])
     # H = Z Q': the problem over the columns of the square Z has the same scores, and alpha = Q z.
     Q, R = np.linalg.qr(H.T)
-    solved = [_solve_whole(R.T, y, C, offset) for C in Cs]
+    weight = np.ones(len(y)) if weight is None else weight
+    solved = [_solve_whole(R.T, y, C * weight, offset) for C in Cs]
     return [(np.split(Q @ z, len(kernels)), b) for z, b in solved]
 
 
-def _solve_whole(Z: np.ndarray, y: np.ndarray, C: float, offset: Offset) -> tuple[np.ndarray, float]:
+def _solve_whole(Z: np.ndarray, y: np.ndarray, C: np.ndarray, offset: Offset) -> tuple[np.ndarray, float]:
     """Newton's method; where it is slow and the offset free, sequential minimal optimization."""
-    master = Hinge(y, C, intercept=offset, tol=_TOL, max_iter=_NEWTON_STEPS if offset == "free" else 1000)
+    steps = _NEWTON_STEPS if offset == "free" else 1000
+    master = Hinge(y, 1.0, sample_weight=C, intercept=offset, tol=_TOL, max_iter=steps)
     for column in Z.T:
         master.add(np.ascontiguousarray(column))
     solution = master.solve()

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernsemble.estimators.cg_boost import CGBoostClassifier
-from kernsemble.experiments.bi2004.draws import DigitsTask, Draw, Scaling, draw, percent_wrong
+from kernsemble.experiments.bi2004.draws import Draw, Task, draw, percent_wrong
 from kernsemble.experiments.bi2004.kernels import (
-    LinearForm,
+    Forms,
     Model,
     Offset,
-    QuadraticForm,
     make_library,
     model_scores,
     optimal_models,
@@ -29,6 +27,7 @@ ONE_NORM = tuple(f"1-norm/{name}" for name in CHOICES)
 MIXTURE = "L,Q,R"
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 FIGURE4_CS = (0.01, 1.0, 100.0, 10000.0)
+TAUS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
 def choose_two_norm(
@@ -42,123 +41,60 @@ def choose_two_norm(
     return Cs[best], resolved, models[best]
 
 
-def two_norm_run(
-    data: Draw,
-    kernels: Sequence[Kernel],
-    Cs: Sequence[float],
-    rules: Rules,
-    n_points: int,
-    *,
-    stratified: bool = True,
-    curves: bool = True,
-) -> dict[str, float | np.ndarray]:
-    """Choose C on complete solutions, then generate columns; the complete solution is described beside."""
-    C, resolved, model = choose_two_norm(kernels, data, Cs, rules.offset)
-    run = fit_run(kernels, data, C, "2-norm", rules, stratified=stratified)
-    found = describe_run(run, data, C, rules.patience)
-    if curves:
-        found |= read_curves(run, data, n_points)
-    if stratified:
-        sizes = [np.abs(alpha) for alpha in model[0]]
-        found["optimum_error"] = percent_wrong(
-            model_scores(resolved, data.X, model, data.X_test), data.y_test
-        )
-        found["optimum_train_error"] = percent_wrong(model_scores(resolved, data.X, model, data.X), data.y)
-        found["counts"] = np.array([float((size > tau).sum()) for size in sizes for tau in TOLERANCES])
-    return found
-
-
-def one_norm_run(
-    data: Draw, kernels: Sequence[Kernel], Cs: Sequence[float], rules: Rules
-) -> dict[str, float | np.ndarray]:
-    """Generate columns for each C; describe the run of least validation error at its end."""
-    runs: list[CGBoostClassifier] = [fit_run(kernels, data, C, "1-norm", rules) for C in Cs]
-    best = int(np.argmin([run.validation_path_[-1] for run in runs]))
-    return describe_run(runs[best], data, Cs[best], rules.patience)
+def describe_optimum(kernels: Sequence[Kernel], data: Draw, model: Model) -> dict[str, float | np.ndarray]:
+    """Errors of a complete solution, and by kernel how many coefficients exceed each tolerance."""
+    sizes = [np.abs(alpha) for alpha in model[0]]
+    return {
+        "optimum_error": percent_wrong(model_scores(kernels, data.X, model, data.X_test), data.y_test),
+        "optimum_train_error": percent_wrong(model_scores(kernels, data.X, model, data.X), data.y),
+        "counts": np.array([float((size > tau).sum()) for size in sizes for tau in TOLERANCES]),
+    }
 
 
 @paper.trials("table3", methods=TWO_NORM, datasets=("Forest",))
 @paper.trials("table4", methods=TWO_NORM, datasets=("Digits",))
 def two_norm(
-    trial: Trial,
-    *,
-    sizes: dict[str, int],
-    scaling: Scaling,
-    digits_task: DigitsTask,
-    linear_form: LinearForm,
-    quadratic_form: QuadraticForm,
-    offset: Offset,
-    tau: float,
-    gap: float,
-    patience: int,
-    Cs: list[float],
-    n_rounds: int,
-    n_points: int,
+    trial: Trial, *, task: Task, forms: Forms, rules: Rules, Cs: list[float], n_points: int
 ) -> dict[str, float | np.ndarray]:
-    """Problem (11) with one choice of kernels."""
+    """Problem (11) with one choice of kernels: C by complete solutions, then the run of columns."""
     name = trial.method.partition("/")[2]
-    data = draw(trial, trial.dataset, sizes, scaling, digits_task)
-    kernels = make_library(CHOICES[name], linear_form, quadratic_form)
-    rules = Rules(offset, tau, gap, patience, n_rounds)
-    return two_norm_run(data, kernels, Cs, rules, n_points, curves=name == MIXTURE)
+    data = draw(trial, trial.dataset, task)
+    kernels = make_library(CHOICES[name], forms)
+    C, resolved, model = choose_two_norm(kernels, data, Cs, rules.offset)
+    run = fit_run(kernels, data, C, "2-norm", rules)
+    found = describe_run(run, data, C, rules.patience) | describe_optimum(resolved, data, model)
+    return found | (read_curves(run, data, n_points) if name == MIXTURE else {})
 
 
 @paper.trials("table3", methods=ONE_NORM, datasets=("Forest",))
 @paper.trials("table4", methods=ONE_NORM, datasets=("Digits",))
-def one_norm(
-    trial: Trial,
-    *,
-    sizes: dict[str, int],
-    scaling: Scaling,
-    digits_task: DigitsTask,
-    linear_form: LinearForm,
-    quadratic_form: QuadraticForm,
-    offset: Offset,
-    tau: float,
-    gap: float,
-    patience: int,
-    Cs: list[float],
-    n_rounds: int,
-) -> dict[str, float | np.ndarray]:
-    """Problem (4) with coefficients free and one choice of kernels."""
-    data = draw(trial, trial.dataset, sizes, scaling, digits_task)
-    kernels = make_library(CHOICES[trial.method.partition("/")[2]], linear_form, quadratic_form)
-    return one_norm_run(data, kernels, Cs, Rules(offset, tau, gap, patience, n_rounds))
+def one_norm(trial: Trial, *, task: Task, forms: Forms, rules: Rules, Cs: list[float]) -> dict[str, float]:
+    """Problem (4) with coefficients free and one choice of kernels; the run of least validation error."""
+    data = draw(trial, trial.dataset, task)
+    kernels = make_library(CHOICES[trial.method.partition("/")[2]], forms)
+    runs = [fit_run(kernels, data, C, "1-norm", rules) for C in Cs]
+    best = int(np.argmin([run.validation_path_[-1] for run in runs]))
+    return describe_run(runs[best], data, Cs[best], rules.patience)
 
 
 @paper.trials("figure3", methods=("regular",), datasets=("Forest", "Digits"))
 def regular(
-    trial: Trial,
-    *,
-    sizes: dict[str, int],
-    scaling: Scaling,
-    digits_task: DigitsTask,
-    linear_form: LinearForm,
-    quadratic_form: QuadraticForm,
-    offset: Offset,
-    tau: float,
-    gap: float,
-    patience: int,
-    Cs: list[float],
-    n_rounds: int,
-    n_points: int,
+    trial: Trial, *, task: Task, forms: Forms, rules: Rules, Cs: list[float], n_points: int
 ) -> dict[str, float | np.ndarray]:
     """The mixture of the tables, every round a scan of all columns; the stratified run is the tables'."""
-    data = draw(trial, trial.dataset, sizes, scaling, digits_task)
-    kernels = make_library(CHOICES[MIXTURE], linear_form, quadratic_form)
-    rules = Rules(offset, tau, gap, patience, n_rounds)
-    return two_norm_run(data, kernels, Cs, rules, n_points, stratified=False)
+    data = draw(trial, trial.dataset, task)
+    kernels = make_library(CHOICES[MIXTURE], forms)
+    C = choose_two_norm(kernels, data, Cs, rules.offset)[0]
+    run = fit_run(kernels, data, C, "2-norm", rules, stratified=False)
+    return describe_run(run, data, C, rules.patience) | read_curves(run, data, n_points)
 
 
 @paper.trials("figure4", methods=tuple(f"C = {C:g}" for C in FIGURE4_CS), datasets=("Digits", "Forest"))
 def improper(
     trial: Trial,
     *,
-    sizes: dict[str, int],
-    scaling: Scaling,
-    digits_task: DigitsTask,
-    linear_form: LinearForm,
-    quadratic_form: QuadraticForm,
+    task: Task,
+    forms: Forms,
     offset: Offset,
     tau: float,
     gap: float,
@@ -166,8 +102,8 @@ def improper(
     n_points: int,
 ) -> dict[str, float | np.ndarray]:
     """The stratified mixture at one C: errors along the run, and the validation error of its optimum."""
-    data = draw(trial, trial.dataset, sizes, scaling, digits_task)
-    kernels = make_library(CHOICES[MIXTURE], linear_form, quadratic_form)
+    data = draw(trial, trial.dataset, task)
+    kernels = make_library(CHOICES[MIXTURE], forms)
     C = float(trial.method.removeprefix("C = "))
     run = fit_run(kernels, data, C, "2-norm", Rules(offset, tau, gap, 1, figure4_rounds))
     curves = read_curves(run, data, n_points)
@@ -179,27 +115,21 @@ def improper(
     }
 
 
-TAUS = (1e-1, 1e-2, 1e-3, 1e-4)
-
-
 @paper.trials("tolerance", methods=tuple(f"tau = {tau:g}" for tau in TAUS), datasets=("Digits", "Forest"))
 def tolerance(
     trial: Trial,
     *,
-    sizes: dict[str, int],
-    scaling: Scaling,
-    digits_task: DigitsTask,
-    linear_form: LinearForm,
-    quadratic_form: QuadraticForm,
+    task: Task,
+    forms: Forms,
     offset: Offset,
     gap: float,
     patience: int,
     Cs: list[float],
     n_rounds: int,
-) -> dict[str, float | np.ndarray]:
+) -> dict[str, float]:
     """The stratified mixture of the tables with a coarser tolerance on what violates the dual."""
-    data = draw(trial, trial.dataset, sizes, scaling, digits_task)
-    kernels = make_library(CHOICES[MIXTURE], linear_form, quadratic_form)
+    data = draw(trial, trial.dataset, task)
+    kernels = make_library(CHOICES[MIXTURE], forms)
     C = choose_two_norm(kernels, data, Cs, offset)[0]
     tau = float(trial.method.removeprefix("tau = "))
     run = fit_run(kernels, data, C, "2-norm", Rules(offset, tau, gap, patience, n_rounds))

@@ -85,7 +85,7 @@ paper.exhibit(
     tolerance={"gap": 1e-3, "judge": 1e-3},
 )
 paper.exhibit(
-    "offset", "A free and a penalized offset", metrics=tuple(
+    "offset", "Other offsets and losses", metrics=tuple(
         f"{rate}_{name}" for name in SMALL_CHOICES for rate in ("FP", "FN")
     )
 )  # fmt: skip

@@ -2,60 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from kernsemble.experiments.bi2004.draws import DigitsTask, Scaling, draw, percent_wrong
-from kernsemble.experiments.bi2004.kernels import (
-    LinearForm,
-    Offset,
-    QuadraticForm,
-    make_library,
-    model_scores,
-)
+from kernsemble.experiments.bi2004.draws import Task, draw, percent_wrong
+from kernsemble.experiments.bi2004.kernels import Forms, Offset, make_library, model_scores
 from kernsemble.experiments.bi2004.large import choose_two_norm
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import CHOICES
 from kernsemble.experiments.trial import Trial
 
-# What else a detail could be: name -> (detail, value); the others stay as chosen.
-READINGS: dict[str, tuple[str, str]] = {
-    "as chosen": ("none", ""),
-    "linear: raw": ("linear", "raw"),
-    "quadratic: (xz/d)^2": ("quadratic", "(xz/d)^2"),
-    "quadratic: (1 + xz)^2": ("quadratic", "(1 + xz)^2"),
-    "both: raw": ("both", "raw"),
-    "scaling: training rows": ("scaling", "training rows"),
+# What else a detail could be: name -> the details that differ; the others stay as chosen.
+READINGS: dict[str, dict[str, str]] = {
+    "as chosen": {},
+    "linear: raw": {"linear_form": "raw"},
+    "quadratic: (xz/d)^2": {"quadratic_form": "(xz/d)^2"},
+    "quadratic: (1 + xz)^2": {"quadratic_form": "(1 + xz)^2"},
+    "both: raw": {"linear_form": "raw", "quadratic_form": "(1 + xz)^2"},
+    "scaling: training rows": {"scaling": "training rows"},
 }
-DIGIT_TASKS: dict[str, tuple[str, str]] = {
-    "digits: 5 to 9": ("digits", "large"),
-    "digits: 3": ("digits", "three"),
+DIGIT_TASKS: dict[str, dict[str, str]] = {
+    "digits: 5 to 9": {"digits_task": "large"},
+    "digits: 3": {"digits_task": "three"},
 }
 
 
 @paper.trials("readings", methods=tuple(READINGS), datasets=("Forest", "Digits"))
 @paper.trials("readings", methods=tuple(DIGIT_TASKS), datasets=("Digits",))
 def other_readings(
-    trial: Trial,
-    *,
-    sizes: dict[str, int],
-    scaling: Scaling,
-    digits_task: DigitsTask,
-    linear_form: LinearForm,
-    quadratic_form: QuadraticForm,
-    offset: Offset,
-    Cs: list[float],
+    trial: Trial, *, task: Task, forms: Forms, offset: Offset, Cs: list[float]
 ) -> dict[str, float]:
     """Test errors of the complete 2-norm solutions of all kernel choices; the C of the mixture."""
-    detail, value = (READINGS | DIGIT_TASKS)[trial.method]
-    scaling = value if detail == "scaling" else scaling
-    digits_task = value if detail == "digits" else digits_task
-    linear_form = "raw" if detail in ("linear", "both") else linear_form
-    quadratic_form = {"quadratic": value, "both": "(1 + xz)^2"}.get(detail, quadratic_form)
-    data = draw(trial, trial.dataset, sizes, scaling, digits_task)
+    details = (READINGS | DIGIT_TASKS)[trial.method]
+    forms = replace(forms, **{name: value for name, value in details.items() if hasattr(forms, name)})
+    task = replace(task, **{name: value for name, value in details.items() if hasattr(task, name)})
+    data = draw(trial, trial.dataset, task)
     found, C = {}, 1.0
     for name, library in CHOICES.items():
-        kernels = make_library(library, linear_form, quadratic_form)
-        C, resolved, model = choose_two_norm(kernels, data, Cs, offset)
+        C, resolved, model = choose_two_norm(make_library(library, forms), data, Cs, offset)
         scores = model_scores(resolved, data.X, model, data.X_test)
         found[f"error_{name}"] = percent_wrong(scores, data.y_test)
     return found | {"log10_C": float(np.log10(C))}

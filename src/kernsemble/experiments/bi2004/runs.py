@@ -16,6 +16,7 @@ import numpy as np
 
 from kernsemble.estimators.cg_boost import CGBoostClassifier
 from kernsemble.experiments.bi2004.draws import Draw, percent_wrong
+from kernsemble.experiments.bi2004.kernels import Offset
 from kernsemble.experiments.bi2004.sets import KERNELS, NORMS
 from kernsemble.hypotheses.kernel_library import Kernel
 
@@ -24,7 +25,7 @@ from kernsemble.hypotheses.kernel_library import Kernel
 class Rules:
     """What a run takes besides its data: offset, tolerances, patience of TR3, most rounds."""
 
-    offset: str
+    offset: Offset
     tau: float
     gap: float
     patience: int

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from kernsemble.estimators.cg_boost import CGBoostClassifier
 from kernsemble.experiments.bi2004.draws import folds_of, small_set
 from kernsemble.experiments.bi2004.kernels import (
-    LinearForm,
+    Forms,
+    Model,
     Offset,
-    QuadraticForm,
     make_library,
     model_scores,
     optimal_models,
@@ -28,22 +29,54 @@ Folds = list[tuple[np.ndarray, np.ndarray]]
 _TIMED_ROWS = 10_000
 
 
+@dataclass(frozen=True)
+class Loss:
+    """The offset, and what C multiplies: the sum of losses or their mean, of examples or of classes."""
+
+    offset: Offset
+    averaged: bool = False
+    balanced: bool = False
+
+
+LOSSES = {
+    "free": Loss("free"),
+    "penalized": Loss("penalized"),
+    "none": Loss("none"),
+    "free, C / n": Loss("free", averaged=True),
+    "penalized, C / n": Loss("penalized", averaged=True),
+    "free, balanced": Loss("free", balanced=True),
+}
+
+
+def complete_models(
+    loss: Loss, kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, Cs: Sequence[float]
+) -> list[Model]:
+    """Solve completely for each C; balanced losses of the two classes have equal sums of weights."""
+    weight = np.ones(len(y))
+    if loss.balanced:
+        weight = np.where(y > 0, 0.5 * len(y) / (y > 0).sum(), 0.5 * len(y) / (y < 0).sum())
+    if loss.averaged:
+        weight = weight / len(y)
+    return optimal_models(kernels, X, y, Cs, loss.offset, weight)
+
+
 def choose_cost(
-    kernels: Sequence[Kernel],
-    X: np.ndarray,
-    y: np.ndarray,
-    Cs: Sequence[float],
-    folds: Folds,
-    offset: Offset,
+    loss: Loss, kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, Cs: Sequence[float], n_folds: int
 ) -> float:
     """Return the C of least cross-validation error of the complete solutions, the smallest of equal ones."""
     wrong = np.zeros(len(Cs))
-    for train, held in folds:
+    for train, held in inner_folds(len(y), n_folds):
         resolved = resolve(kernels, X[train])
-        models = optimal_models(resolved, X[train], y[train], Cs, offset)
+        models = complete_models(loss, resolved, X[train], y[train], Cs)
         scores = [model_scores(resolved, X[train], model, X[held]) for model in models]
         wrong += [np.sum((score > 0) != (y[held] > 0)) for score in scores]
     return Cs[int(np.argmin(wrong))]
+
+
+def inner_folds(n_samples: int, n_folds: int) -> Folds:
+    """Return folds of rows that are in random order already."""
+    fold = np.arange(n_samples) % n_folds
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
 
 
 def rates(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -54,15 +87,7 @@ def rates(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 @paper.trials("table2", methods=tuple(SMALL_CHOICES), datasets=SMALL_SETS)
 def cross_validation(
-    trial: Trial,
-    *,
-    linear_form: LinearForm,
-    quadratic_form: QuadraticForm,
-    offset: Offset,
-    tau: float,
-    gap: float,
-    Cs: list[float],
-    n_folds: int,
+    trial: Trial, *, forms: Forms, offset: Offset, tau: float, gap: float, Cs: list[float], n_folds: int
 ) -> dict[str, float]:
     """Errors pooled over the folds; columns, evaluations and seconds are means over the folds.
 
@@ -71,45 +96,30 @@ def cross_validation(
     """
     X, y = small_set(trial.dataset)
     folds = folds_of(trial, len(y), n_folds)
-    kernels = make_library(SMALL_CHOICES[trial.method], linear_form, quadratic_form)
-    first = folds[0][0]
-    C = choose_cost(kernels, X[first], y[first], Cs, inner_folds(len(first), n_folds), offset)
-    scores = np.empty((3, len(y)))
-    parts = []
+    kernels = make_library(SMALL_CHOICES[trial.method], forms)
+    first, loss = folds[0][0], Loss(offset)
+    C = choose_cost(loss, kernels, X[first], y[first], Cs, n_folds)
+    scores, parts = {name: np.empty(len(y)) for name in ("tst", "TR1", "optimum")}, []
     for train, held in folds:
-        parts.append({})
-        model = _fit(kernels, X[train], y[train], C, (offset, tau, gap))
+        model = CGBoostClassifier(
+            kernels, C, intercept=offset, n_rounds=len(kernels) * len(train), tol=gap, tau=tau
+        ).fit(X[train], y[train])
         at_tr1 = weights_after(model, model.termination_rounds_["TR1"] or model.n_rounds_)
-        scores[0, held] = model.decision_function(X[held])
-        scores[1, held] = model.hypotheses_.decision(X[held], *at_tr1)
         resolved = resolve(kernels, X[train])
-        best = optimal_models(resolved, X[train], y[train], [C], offset)[0]
-        scores[2, held] = model_scores(resolved, X[train], best, X[held])
-        parts[-1] = _describe(model, at_tr1[0], X[held])
-    pooled = zip(("tst", "TR1", "optimum"), (rates(some, y) for some in scores), strict=True)
-    found = {
-        f"{rate}_{where}": value
-        for where, pair in pooled
-        for rate, value in zip(("FP", "FN"), pair, strict=True)
-    }
+        (best,) = complete_models(loss, resolved, X[train], y[train], [C])
+        scores["tst"][held] = model.decision_function(X[held])
+        scores["TR1"][held] = model.hypotheses_.decision(X[held], *at_tr1)
+        scores["optimum"][held] = model_scores(resolved, X[train], best, X[held])
+        parts.append(_describe(model, at_tr1[0], X[held]))
     means = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
-    error = 100.0 * float(np.mean((scores[0] > 0) != (y > 0)))
-    return found | means | {"error": error, "log10_C": float(np.log10(C))}
+    error = 100.0 * float(np.mean((scores["tst"] > 0) != (y > 0)))
+    return _named_rates(scores.items(), y) | means | {"error": error, "log10_C": float(np.log10(C))}
 
 
-def inner_folds(n_samples: int, n_folds: int) -> Folds:
-    """Return folds of rows that are in random order already."""
-    fold = np.arange(n_samples) % n_folds
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
-
-
-def _fit(
-    kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, C: float, rules: tuple[str, float, float]
-) -> CGBoostClassifier:
-    offset, tau, gap = rules
-    n_rounds = len(kernels) * len(y)
-    model = CGBoostClassifier(kernels, C, intercept=offset, n_rounds=n_rounds, tol=gap, tau=tau)
-    return model.fit(X, y)
+def _named_rates(scores: Iterable[tuple[str, np.ndarray]], y: np.ndarray) -> dict[str, float]:
+    """Return FP and FN rates under the names that scores have."""
+    pairs = {name: rates(some, y) for name, some in scores}
+    return {f"{rate}_{name}": pair[k] for name, pair in pairs.items() for k, rate in enumerate(("FP", "FN"))}
 
 
 def _describe(model: CGBoostClassifier, w_tr1: np.ndarray, Z: np.ndarray) -> dict[str, float]:
@@ -133,28 +143,18 @@ def _describe(model: CGBoostClassifier, w_tr1: np.ndarray, Z: np.ndarray) -> dic
     }
 
 
-@paper.trials("offset", methods=("free", "penalized", "none"), datasets=SMALL_SETS)
-def offsets(
-    trial: Trial,
-    *,
-    linear_form: LinearForm,
-    quadratic_form: QuadraticForm,
-    Cs: list[float],
-    n_folds: int,
-) -> dict[str, float]:
-    """FP and FN rates of the complete solutions of table 2's four models, with one kind of offset."""
+@paper.trials("offset", methods=tuple(LOSSES), datasets=SMALL_SETS)
+def offsets(trial: Trial, *, forms: Forms, Cs: list[float], n_folds: int) -> dict[str, float]:
+    """FP and FN rates of the complete solutions of table 2's four models, with another offset or loss."""
     X, y = small_set(trial.dataset)
     folds = folds_of(trial, len(y), n_folds)
-    kind: Offset = trial.method
-    found = {}
+    loss, first = LOSSES[trial.method], folds[0][0]
+    scores = {name: np.empty(len(y)) for name in SMALL_CHOICES}
     for name, library in SMALL_CHOICES.items():
-        kernels = make_library(library, linear_form, quadratic_form)
-        first = folds[0][0]
-        C = choose_cost(kernels, X[first], y[first], Cs, inner_folds(len(first), n_folds), kind)
-        scores = np.empty(len(y))
+        kernels = make_library(library, forms)
+        C = choose_cost(loss, kernels, X[first], y[first], Cs, n_folds)
         for train, held in folds:
             resolved = resolve(kernels, X[train])
-            model = optimal_models(resolved, X[train], y[train], [C], kind)[0]
-            scores[held] = model_scores(resolved, X[train], model, X[held])
-        found[f"FP_{name}"], found[f"FN_{name}"] = rates(scores, y)
-    return found
+            (model,) = complete_models(loss, resolved, X[train], y[train], [C])
+            scores[name][held] = model_scores(resolved, X[train], model, X[held])
+    return _named_rates(scores.items(), y)

@@ -10,28 +10,23 @@ from kernsemble.evidence import Evidence
 from kernsemble.experiments.bi2004.large import FIGURE4_CS, TOLERANCES
 from kernsemble.experiments.bi2004.sets import CHOICES, KERNELS
 from kernsemble.figures import PALETTE, draw_error_bars, subplots
-from kernsemble.papers.bi2004.cells import LABELS, iterations
+from kernsemble.papers.bi2004.cells import LABELS, by_run, iterations
 from kernsemble.papers.bi2004.claims_behavior import MIXTURE
 from kernsemble.study import Study
 
 SETS = {label: exhibit for exhibit, label in LABELS.items()}
 
 
-def array_rows(evidence: Evidence, metric: str, label: str, method: str) -> list[np.ndarray]:
-    """Return an array metric of the runs that are there; their lengths may differ."""
-    keys = sorted(key for key in evidence.current if (key.dataset, key.method) == (label, method))
-    return [np.array(evidence.current[key].metrics[metric].split(), dtype=float) for key in keys]
-
-
 def draw_run(study: Study, label: str = "Digits") -> Figure:
     """Draw errors along one run of the mixture (trial 0), with the places where rules stop it: figure 2."""
     evidence = study.evidence(SETS[label])
     figure, axes = subplots(size=(6.4, 3.8))
-    if not array_rows(evidence, "curve_rounds", label, MIXTURE):
+    there = by_run(evidence, "curve_rounds", label, MIXTURE)
+    if not there:
         return figure
-    rounds = array_rows(evidence, "curve_rounds", label, MIXTURE)[0]
+    rounds = there[0]
     for name, color in (("train", PALETTE[2]), ("validation", PALETTE[4]), ("test", PALETTE[0])):
-        axes.plot(rounds, array_rows(evidence, f"curve_{name}", label, MIXTURE)[0], label=name, color=color)
+        axes.plot(rounds, by_run(evidence, f"curve_{name}", label, MIXTURE)[0], label=name, color=color)
     for stop, marker in (("TR1", "*"), ("TR3", "P"), ("end", "X")):
         at, error = (
             evidence.sample(f"{metric}_{stop}", dataset=label, method=MIXTURE).values[0]
@@ -66,8 +61,8 @@ def _draw_mean(
     axes: Axes, evidence: Evidence, metric: str, place: tuple[str, str], name: str, color: str, **look: object
 ) -> None:
     """Draw the mean over runs of a curve, on the grid of rounds of the longest, with single runs thin."""
-    rounds = array_rows(evidence, "curve_rounds", *place)
-    values = array_rows(evidence, metric, *place)
+    rounds = by_run(evidence, "curve_rounds", *place)
+    values = by_run(evidence, metric, *place)
     if not rounds:
         return
     grid = max(rounds, key=lambda some: some[-1])
@@ -129,7 +124,7 @@ def draw_counts(study: Study) -> Figure:
     """Draw how many columns of the complete 2-norm mixture exceed a tolerance, by kernel."""
     figure, axes = subplots(1, len(SETS), size=(8.6, 3.2), sharey=True, squeeze=False)
     for panel, (label, exhibit) in zip(axes[0], SETS.items(), strict=True):
-        rows = array_rows(study.evidence(exhibit), "counts", label, MIXTURE)
+        rows = by_run(study.evidence(exhibit), "counts", label, MIXTURE)
         if rows:
             counts = np.mean(rows, axis=0).reshape(len(KERNELS), len(TOLERANCES))
             for name, line, color in zip(KERNELS, counts, PALETTE, strict=False):

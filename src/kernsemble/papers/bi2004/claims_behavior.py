@@ -12,7 +12,7 @@ from kernsemble.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.experiments.bi2004.large import FIGURE4_CS
 from kernsemble.experiments.bi2004.sets import SIZE_SETS
 from kernsemble.ledger import Finding
-from kernsemble.papers.bi2004.cells import iterations, reading
+from kernsemble.papers.bi2004.cells import by_run, iterations, reading
 from kernsemble.study import Study
 
 MIXTURE = "2-norm/L,Q,R"
@@ -20,12 +20,6 @@ SIMILAR = 0.5  # points of the test error
 NEAR_BEST = 1.05  # validation error, relative to the lowest, that counts as reached
 ALL_COLUMNS = 3000  # of three kernels at 1000 examples
 EXACT = 1e-6
-
-
-def curves(evidence: Evidence, metric: str, dataset: str, method: str) -> np.ndarray:
-    """Return an array metric over all runs; raise where one is missing."""
-    evidence_is_there(evidence, dataset, method)
-    return evidence.curves(metric, dataset=dataset, method=method)
 
 
 def evidence_is_there(evidence: Evidence, dataset: str, method: str) -> None:
@@ -39,6 +33,12 @@ def evidence_is_there(evidence: Evidence, dataset: str, method: str) -> None:
             f"{exhibit.name}: {method} on {dataset} has {done} of {len(wanted)} runs",
             stale=bool(evidence.stale),
         )
+
+
+def all_runs(evidence: Evidence, metric: str, dataset: str, method: str) -> list[np.ndarray]:
+    """Return an array metric run by run; raise unless all runs are current."""
+    evidence_is_there(evidence, dataset, method)
+    return by_run(evidence, metric, dataset, method)
 
 
 @reading.claim("B7")
@@ -89,7 +89,7 @@ def columns_needed(study: Study, label: str) -> np.ndarray:
     exhibit = {"Forest": "table3", "Digits": "table4"}[label]
     parts = [(study.evidence(exhibit), MIXTURE), (study.evidence("figure3"), "regular")]
     rounds, losses = (
-        [_by_run(evidence, metric, label, method) for evidence, method in parts]
+        [all_runs(evidence, metric, label, method) for evidence, method in parts]
         for metric in ("curve_rounds", "curve_validation")
     )
     found = []
@@ -97,15 +97,6 @@ def columns_needed(study: Study, label: str) -> np.ndarray:
         level = NEAR_BEST * min(loss[run].min() for loss in losses)
         found.append([_first_below(losses[k][run], rounds[k][run], level) for k in range(2)])
     return np.array(found, dtype=float)
-
-
-def _by_run(evidence: Evidence, metric: str, label: str, method: str) -> list[np.ndarray]:
-    """Return an array metric run by run: their lengths may differ."""
-    evidence_is_there(evidence, label, method)
-    rows = [
-        row for key, row in sorted(evidence.current.items()) if (key.dataset, key.method) == (label, method)
-    ]
-    return [np.array(row.metrics[metric].split(), dtype=float) for row in rows]
 
 
 def _first_below(loss: np.ndarray, rounds: np.ndarray, level: float) -> float:
@@ -137,8 +128,8 @@ def improper_c_shows_early(study: Study) -> Finding:
 
 def _half_way(evidence: Evidence, label: str, method: str) -> np.ndarray:
     """Validation error at half of the rounds, by run."""
-    rounds = _by_run(evidence, "curve_rounds", label, method)
-    losses = _by_run(evidence, "curve_validation", label, method)
+    rounds = all_runs(evidence, "curve_rounds", label, method)
+    losses = all_runs(evidence, "curve_validation", label, method)
     return np.array([np.interp(t[-1] / 2, t, loss) for t, loss in zip(rounds, losses, strict=True)])
 
 

@@ -233,6 +233,26 @@ def test_shuffle_permutes_and_repeats():
     assert (one != np.arange(50)).sum() > 30
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.float64])
+def test_products_of_rows_follow_columns_and_requests(dtype, rng):
+    table = SignedColumns(np.where(rng.random(20) < 0.5, -1.0, 1.0), intercept=True)
+    gram = hinge_newton.RowGram(table, extra=3.0)
+    for j in range(30):
+        column = rng.choice([-1, 1], 20).astype(np.int8) if j < 15 else rng.normal(size=20).astype(dtype)
+        gram.grow(table.add(column))
+        asked = np.flatnonzero(rng.random(20) < 0.3)
+        A = table.rows[asked, : table.n_columns].astype(float)
+        shift = rng.random(len(asked))
+        expected = A @ A.T + 3.0 * np.outer(A[:, 0], A[:, 0]) + np.diag(shift)
+        np.testing.assert_allclose(np.tril(gram.system(asked, shift)), np.tril(expected), atol=1e-12)
+        assert len(gram.rows) <= max(3 * table.n_columns, len(asked))
+        moved, margins = np.ones(table.n_columns), np.empty(len(asked))
+        columns.combine_rows(table.rows, asked, shift, moved)
+        np.testing.assert_allclose(moved, 1.0 + A.T @ shift, atol=1e-12)
+        columns.margins_of_rows(table.rows, asked, moved, margins)
+        np.testing.assert_allclose(margins, A @ moved, atol=1e-12)
+
+
 def slow_descend(A, order, u, theta, upper, curvature, extra):
     for i in order:
         step = np.clip(u[i] + (1 - A[i] @ theta) / curvature[i], 0, upper[i]) - u[i]
@@ -286,6 +306,8 @@ def test_balance():
     y = np.array([1.0, 1.0, -1.0])
     np.testing.assert_allclose(balance(np.array([1.0, 3.0, 2.0]), y), [0.5, 1.5, 2.0])
     np.testing.assert_allclose(balance(np.array([1.0, 0.0, 2.0]), y), [1.0, 0.0, 1.0])
+    even = np.array([1.0, 1.0, 2.0])
+    assert balance(even, y) is even
 
 
 def test_columns_grow_and_widen(rng):

@@ -90,11 +90,29 @@ class SignedColumns:
 
 def balance(u: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Scale down the heavier class until y'u = 0."""
-    positive, negative = float(u[y > 0].sum()), float(u[y < 0].sum())
+    positive, negative = _class_sums(u, y)
     if positive == negative:
         return u
     keep = min(positive, negative) / max(positive, negative)
-    return np.where((y > 0) == (positive > negative), keep * u, u)
+    of_positive, of_negative = (keep, 1.0) if positive > negative else (1.0, keep)
+    out = np.empty_like(u)
+    _scale_classes(u, y, of_positive, of_negative, out)
+    return out
+
+
+@njit(cache=True, fastmath=FAST)
+def _class_sums(u, y):
+    positive, negative = 0.0, 0.0
+    for i in range(len(u)):
+        positive += u[i] if y[i] > 0.0 else 0.0
+        negative += 0.0 if y[i] > 0.0 else u[i]
+    return positive, negative
+
+
+@njit(cache=True)
+def _scale_classes(u, y, of_positive, of_negative, out):
+    for i in range(len(u)):
+        out[i] = u[i] * (of_positive if y[i] > 0.0 else of_negative)
 
 
 @njit(cache=True, fastmath=FAST)
@@ -116,12 +134,32 @@ def _combine(rows, u, out):
                 out[j] += row[j] * u[i]
 
 
+@njit(cache=True, fastmath=FAST)
+def margins_of_rows(rows, indices, theta, out):
+    """Margins ``a_i' theta`` of the rows at the given indices."""
+    for k in range(len(indices)):
+        row = rows[indices[k]]
+        total = 0.0
+        for j in range(len(theta)):
+            total += row[j] * theta[j]
+        out[k] = total
+
+
+@njit(cache=True, fastmath=FAST)
+def combine_rows(rows, indices, u, out):
+    """Add the combination ``sum_k u_k a_i`` of the rows at the given indices to out."""
+    for k in range(len(indices)):
+        row = rows[indices[k]]
+        for j in range(len(out)):
+            out[j] += row[j] * u[k]
+
+
 @njit(cache=True)
 def shuffle(indices, seed):
     """Permute indices in place by a 64-bit linear congruential generator; return its next state."""
     for t in range(len(indices) - 1, 0, -1):
         seed = seed * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        r = np.int64((seed >> np.uint64(33)) % np.uint64(t + 1))
+        r = np.int64(((seed >> np.uint64(32)) * np.uint64(t + 1)) >> np.uint64(32))
         indices[t], indices[r] = indices[r], indices[t]
     return seed
 

@@ -32,7 +32,7 @@ from numba import njit
 
 from kernsemble.masters.base import Solution
 from kernsemble.masters.columns import FAST, INTERCEPTS, SignedColumns, balance, descend
-from kernsemble.masters.hinge_newton import ProximalNewton
+from kernsemble.masters.hinge_newton import ProximalNewton, RowGram
 from kernsemble.masters.least_norm import least_norm as pick_least_norm
 
 _LEAST_NORM_TOL = 1e-12  # to which the problem is solved where the rows on the margin must be known
@@ -101,6 +101,7 @@ class Hinge:
         self.intercept, self.max_iter, self.least_norm = intercept, max_iter, least_norm
         self.tol = min(tol, _LEAST_NORM_TOL) if least_norm else tol
         self.columns = SignedColumns(self.y, intercept != "none")
+        self._gram = RowGram(self.columns, 1.0 / _NEWTON_METRIC - 1.0 if intercept == "free" else 0.0)
         self._has_intercept = int(intercept != "none")
         self._loss_at_zero = float(self.upper.sum())
         self.solution: Solution | None = None
@@ -119,6 +120,7 @@ class Hinge:
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of hypothesis outputs (n_samples,), int8 or float64; ``output`` is ignored."""
         signed = self.columns.add(column)
+        self._gram.grow(signed)
         weight = float(signed @ self._run_u)
         self._theta = np.append(self._theta, 0.0)
         self._run_theta = np.append(self._run_theta, weight)
@@ -204,8 +206,9 @@ class Hinge:
         if free:
             metric[0], center[0] = _NEWTON_METRIC, self._theta[0]
         return ProximalNewton(
-            self.columns, self.upper, self.weight, metric, self._theta, self._margins, self._u, center, free
-        )
+            self.columns, self.upper, self.weight, metric, self._theta, self._margins, self._u, center, free,
+            self._gram,
+        )  # fmt: skip
 
     def _newton_step(self, newton: ProximalNewton) -> None:
         newton.step(self._gap / self._primal)
@@ -228,8 +231,10 @@ class Hinge:
     def _offer_dual(self, u: np.ndarray, combined: np.ndarray) -> None:
         """Take u as dual incumbent if its objective, after repair, is better; combined is A'u."""
         if self.intercept == "free":
-            u = balance(u, self.y)
-            combined = self._combined(u)
+            balanced = balance(u, self.y)
+            combined = combined - self.columns.combine(u - balanced)  # of one class, and seldom of that
+            combined[0] = 0.0
+            u = balanced
         dual = float(u.sum()) - 0.5 * float(combined @ combined)
         if dual > self._dual:
             self._dual, self._u = dual, u.copy()

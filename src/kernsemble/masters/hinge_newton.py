@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg import blas, lapack
 
-from kernsemble.masters.columns import FAST, SignedColumns
+from kernsemble.masters.columns import FAST, SignedColumns, combine_rows, margins_of_rows
 
 _FIRST_BAND = 0.1  # margins within this distance of 1 count as free in the first round of multipliers
 _LAST_BAND = 1e-4  # and in the last: smaller ones gain nothing but rounding
@@ -31,6 +31,8 @@ _LEAST_DELTA = 1e-9  # of the largest squared norm of a row: keeps Newton's matr
 _INNER_TOL = 1e-2  # gradient, relative to theta, at which the center moves; less when the gap is small
 _INNER_SHARE = 0.3  # of the square root of the relative gap: so much less
 _LONG_INNER = 6  # inner steps from which delta is left alone; twice as many make it grow
+_SPARE = 1.25  # room for later rows in a Gram matrix
+_MOST_ROWS = 3  # times the number of columns: rows held, beyond which those not asked for are forgotten
 
 
 class ProximalNewton:
@@ -48,9 +50,14 @@ class ProximalNewton:
         Where to start: primal point, its margins, dual point, z.
     recenter : bool
         Whether entry 0 of z follows theta (a free intercept).
+    gram : RowGram
+        Inner products of rows, with ``extra = 1 / rho - 1``.
     """
 
-    def __init__(self, columns: SignedColumns, upper, weight, metric, theta, margins, u, center, recenter):
+    def __init__(
+        self, columns: SignedColumns, upper, weight, metric, theta, margins, u, center, recenter, gram
+    ):
+        self.gram = gram
         self.columns, self.upper, self.weight, self.metric = columns, upper, weight, metric
         self.theta, self.margins = theta.copy(), margins.copy()
         self.center_u, self.center = u.copy(), center.copy()
@@ -106,16 +113,17 @@ class ProximalNewton:
         base = -self.gradient / self.metric
         if not len(free):
             return base
-        # Integer columns have integer Gram matrices, exact in single precision.
-        exact = np.float32 if self.columns.rows.dtype == np.int8 else np.float64
-        A = self.columns.select(free, exact)
-        if len(free) > A.shape[1]:
-            return _solve_by_columns(A, self.metric, self.weight[free] / self.delta, -self.gradient)
-        gram = (
-            _gram(A) if np.all(self.metric == 1.0) else _gram((A / np.sqrt(self.metric)).astype(np.float64))
-        )
-        gram[np.diag_indices(len(free))] += self.delta / self.weight[free]
-        return base - (A.T @ _solve(gram, A @ base)) / self.metric
+        rows, J = self.columns.rows, len(base)
+        if len(free) > J:
+            scale = self.weight[free] / self.delta
+            return _solve_by_columns(
+                self.columns.select(free, self.gram.dtype), self.metric, scale, -self.gradient
+            )
+        system = self.gram.system(free, self.delta / self.weight[free])
+        pull, moved = np.empty(len(free)), np.zeros(J)
+        margins_of_rows(rows, free, base, pull)
+        combine_rows(rows, free, _solve(system, pull), moved)
+        return base - moved / self.metric
 
     def _line_search(self, direction, along) -> float:
         """Minimize the piecewise quadratic along the direction: its slope increases, so bisect it."""
@@ -131,6 +139,78 @@ class ProximalNewton:
                 return t
             low, high = (low, t) if value > 0 else (t, high)
         return low if low > 0 else high
+
+
+class RowGram:
+    """Inner products ``a_i' R^-1 a_j`` of the rows near the margin, R = diag(rho, 1, ..., 1).
+
+    Few rows are ever free, and mostly the same ones from step to step and from round to round. So the
+    products are kept: rows are added as they are asked for, and a new column adds one term. Those of int8
+    rows are integers, exact in single precision.
+
+    Parameters
+    ----------
+    columns : SignedColumns
+        The rows.
+    extra : float, default=0.0
+        ``1 / rho - 1``: what column 0 counts more than the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = SignedColumns(np.array([1.0, -1.0, 1.0]))
+    >>> gram = RowGram(columns)
+    >>> gram.grow(columns.add(np.array([1, 1, 1], dtype=np.int8)))
+    >>> np.tril(gram.system(np.array([2, 1]), np.ones(2)))
+    array([[ 2.,  0.],
+           [-1.,  2.]])
+    """
+
+    def __init__(self, columns: SignedColumns, extra: float = 0.0) -> None:
+        self.columns, self.extra = columns, extra
+        self._forget()
+
+    def _forget(self) -> None:
+        self.dtype = np.float32 if self.columns.rows.dtype == np.int8 else np.float64
+        self.rows = np.empty(0, dtype=np.int64)
+        self._place = np.full(len(self.columns.y), -1, dtype=np.int64)
+        self.matrix = np.empty((0, 0), dtype=self.dtype)
+
+    def grow(self, signed: np.ndarray) -> None:
+        """Follow the growth of the rows by a column."""
+        held = len(self.rows)
+        if self.dtype == np.float32 and self.columns.rows.dtype != np.int8:
+            self._forget()
+        elif held:
+            new = signed[self.rows].astype(self.dtype)
+            self.matrix[:held, :held] += new[:, None] * new
+
+    def system(self, indices: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        """Lower triangle of the products of these rows, in double precision, with a shifted diagonal."""
+        missing = indices[self._place[indices] < 0]
+        if len(self.rows) + len(missing) > max(_MOST_ROWS * self.columns.n_columns, len(indices)):
+            self._forget()
+            missing = indices
+        if len(missing):
+            self._append(missing)
+        out = np.empty((len(indices), len(indices)), order="F")
+        _gather(self.matrix, self._place[indices], shift, out)
+        return out
+
+    def _append(self, new: np.ndarray) -> None:
+        """Add the products of new rows with all."""
+        held, total = len(self.rows), len(self.rows) + len(new)
+        if total > len(self.matrix):
+            matrix = np.empty((int(_SPARE * total),) * 2, dtype=self.dtype)
+            matrix[:held, :held] = self.matrix[:held, :held]
+            self.matrix = matrix
+        self.rows = np.append(self.rows, new)
+        self._place[new] = np.arange(held, total)
+        A, scaled = self.columns.select(self.rows, self.dtype), self.columns.select(new, self.dtype)
+        scaled[:, 0] *= 1.0 + self.extra
+        products = scaled @ A.T
+        self.matrix[held:total, :total] = products
+        self.matrix[:held, held:total] = products[:, :held].T
 
 
 def _gram(A: np.ndarray) -> np.ndarray:
@@ -172,3 +252,13 @@ def _pull(margins, along, t, center, slope, upper):
         u = center[i] + slope[i] * (1.0 - margins[i] - t * along[i])
         total += min(max(u, 0.0), upper[i]) * along[i]
     return total
+
+
+@njit(cache=True)
+def _gather(matrix, places, shift, out):
+    """Copy a principal part of the matrix, lower triangle, and shift its diagonal."""
+    for j in range(len(places)):
+        row = matrix[places[j]]
+        for i in range(j, len(places)):
+            out[i, j] = row[places[i]]
+        out[j, j] += shift[j]

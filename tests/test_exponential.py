@@ -7,6 +7,7 @@ import pytest
 from kkt import assert_kkt
 from scipy.optimize import minimize, minimize_scalar
 
+from kernsemble.masters import exponential_metric
 from kernsemble.masters.base import Solution
 from kernsemble.masters.exponential import SOLVERS, Exponential
 from kernsemble.masters.exponential_metric import ReferenceMetric
@@ -323,7 +324,10 @@ def test_the_metric_is_the_hessian_of_the_pairs(rng, extended):
     np.testing.assert_allclose(L @ L.T, expected, atol=2e-6)
 
 
-def test_the_model_is_minimized_within_its_bounds(rng):
+@pytest.mark.parametrize("is_indefinite", [False, True])
+def test_the_model_is_minimized_within_its_bounds(rng, monkeypatch, is_indefinite):
+    if is_indefinite:  # as LAPACK reports it
+        monkeypatch.setattr(exponential_metric, "dposv", lambda G, right, lower: (G, np.nan * right, 1))
     state, variables, *_ = filled_state(rng, (40, 5, 3))
     state.coordinate_pass(variables)
     metric = ReferenceMetric()

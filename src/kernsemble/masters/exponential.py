@@ -189,7 +189,6 @@ class Exponential:
     def _weights(self) -> np.ndarray:
         """(n_columns,) if columns belong to one class each, otherwise (n_columns, n_classes)."""
         w = np.zeros((len(self._rows), 1 if self.per_class else self.n_classes))
-        for j, variables in enumerate(self._rows):
-            if variables is not None:
-                w[j] = self.state.w[variables]
+        distinct = [j for j, variables in enumerate(self._rows) if variables is not None]
+        w[distinct] = self.state.w.reshape(len(distinct), w.shape[1])  # variables are numbered as they come
         return w[:, 0] if self.per_class else w

@@ -49,6 +49,7 @@ class ExponentialState:
         self.n_classes, self.n_samples = int(n_classes), len(labels)
         self.order = np.argsort(labels, kind="stable")
         self.starts = np.searchsorted(np.asarray(labels)[self.order], np.arange(self.n_classes + 1))
+        self._labels, self._samples = np.asarray(labels)[self.order], np.arange(self.n_samples)
         weight = np.ones(self.n_samples) if sample_weight is None else sample_weight[self.order]
         self._scale = C * weight / (weight.sum() * (self.n_classes - 1))
         self.columns = np.empty((16, self.n_samples), dtype=np.int8)
@@ -70,9 +71,9 @@ class ExponentialState:
             self.columns = grown
         self.columns[self.n_columns] = column[self.order]
         first, added = len(self.w), len(classes)
-        self.column_of = np.append(self.column_of, np.full(added, self.n_columns))
-        self.class_of = np.append(self.class_of, classes)
-        self.w = np.append(self.w, np.zeros(added))
+        self.column_of = np.concatenate((self.column_of, np.full(added, self.n_columns)))
+        self.class_of = np.concatenate((self.class_of, classes))
+        self.w = np.concatenate((self.w, np.zeros(added)))
         self.n_columns += 1
         return np.arange(first, first + added)
 
@@ -149,7 +150,9 @@ class ExponentialState:
         """Let the trial matrix be exp(-margins) of these steps times the factor."""
         self._outputs[:] = 0.0
         _add_outputs(variables, steps, *self.layout, self._outputs)
-        _fill_exponents(self._outputs, self.starts, factor, self._trial)
+        own = self._outputs[self._labels, self._samples]
+        np.subtract(self._outputs, own, out=self._trial)
+        self._trial *= factor
         np.exp(self._trial, out=self._trial)
 
     def _close(self) -> None:
@@ -158,60 +161,43 @@ class ExponentialState:
 
 
 @njit(cache=True, fastmath=_FAST)
-def _dot(h, v):
-    total = 0.0
-    for i in range(h.size):
-        total += h[i] * v[i]
-    return total
+def _fill_scores(columns, column_of, class_of, V, scores):
+    for j in range(scores.size):
+        h, v, total = columns[column_of[j]], V[class_of[j]], 0.0
+        for i in range(h.size):
+            total += h[i] * v[i]
+        scores[j] = total
 
 
 @njit(cache=True, fastmath=_FAST)
-def _axpy(a, h, f):
-    for i in range(h.size):
-        f[i] += a * h[i]
-
-
-@njit(cache=True)
-def _fill_scores(columns, column_of, class_of, V, scores):
-    for j in range(scores.size):
-        scores[j] = _dot(columns[column_of[j]], V[class_of[j]])
-
-
-@njit(cache=True)
 def _add_outputs(variables, steps, columns, column_of, class_of, F):
     """F[class] += step * column, for each of the variables."""
     for a in range(variables.size):
-        if steps[a] != 0.0:
-            j = variables[a]
-            _axpy(steps[a], columns[column_of[j]], F[class_of[j]])
-
-
-@njit(cache=True, fastmath=_FAST)
-def _fill_exponents(F, starts, step, out):
-    """out[k, i] = step (F[k, i] - F[y_i, i]): minus the margins that F gives."""
-    for y in range(len(F)):
-        for k in range(len(F)):
-            for i in range(starts[y], starts[y + 1]):
-                out[k, i] = step * (F[k, i] - F[y, i])
+        j, step = variables[a], steps[a]
+        if step != 0.0:
+            h, f = columns[column_of[j]], F[class_of[j]]
+            for i in range(h.size):
+                f[i] += step * h[i]
 
 
 @njit(cache=True, fastmath=_FAST)
 def _close_rows(V, starts, mass):
     """V[y_i, i] = -sum of the sample's other entries; mass[k] = sum |V[k]|; return the loss."""
+    mass[:] = 0.0
     loss = 0.0
     for y in range(len(V)):
         own = V[y, starts[y] : starts[y + 1]]
-        own[:] = 0.0
+        for i in range(own.size):
+            own[i] = 0.0
         for k in range(len(V)):
             if k != y:
-                _axpy(-1.0, V[k, starts[y] : starts[y + 1]], own)
-        for i in range(own.size):
-            loss += own[i]
-    for k in range(len(V)):
-        total = 0.0
-        for i in range(V.shape[1]):
-            total += abs(V[k, i])
-        mass[k] = total
+                other, total = V[k, starts[y] : starts[y + 1]], 0.0
+                for i in range(own.size):
+                    own[i] -= other[i]
+                    total -= other[i]
+                mass[k] += total
+                mass[y] += total
+                loss += total
     return loss
 
 
@@ -239,32 +225,22 @@ def exact_step(plus, minus):
 
 
 @njit(cache=True, fastmath=_FAST)
-def _scale_others(h, v, own, up, down):
-    """Samples of another class: v scales by exp(step h), their own entries take up the change."""
-    for i in range(h.size):
-        old = v[i]
-        new = old * (up if h[i] > 0 else down)
-        v[i] = new
-        own[i] += old - new
-
-
-@njit(cache=True, fastmath=_FAST)
-def _scale_own(h, v, up, down):
-    """Samples of the class: all their entries scale by exp(-step h)."""
-    for i in range(h.size):
-        v[i] *= down if h[i] > 0 else up
-
-
-@njit(cache=True)
 def _move(h, k, step, V, starts):
     """Equation (20): update V when the weight of column h in class k grows by step."""
     up, down = math.exp(step), math.exp(-step)
-    first, last = starts[k], starts[k + 1]
-    for y in range(len(V)):
-        lo, hi = starts[y], starts[y + 1]
-        _scale_own(h[first:last], V[y, first:last], up, down)
+    for y in range(len(V)):  # samples of the class: all their entries scale by exp(-step h)
+        g, v = h[starts[k] : starts[k + 1]], V[y, starts[k] : starts[k + 1]]
+        for i in range(g.size):
+            v[i] *= down if g[i] > 0 else up
+    for y in range(len(V)):  # others: one entry scales by exp(step h), their own takes up the change
         if y != k:
-            _scale_others(h[lo:hi], V[k, lo:hi], V[y, lo:hi], up, down)
+            lo, hi = starts[y], starts[y + 1]
+            g, v, own = h[lo:hi], V[k, lo:hi], V[y, lo:hi]
+            for i in range(g.size):
+                old = v[i]
+                new = old * (up if g[i] > 0 else down)
+                v[i] = new
+                own[i] += old - new
 
 
 @njit(cache=True)

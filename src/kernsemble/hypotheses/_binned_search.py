@@ -25,8 +25,8 @@ class Team(Protocol):
     def tables(self) -> np.ndarray:
         """Sums by coarse code, of all columns of weights."""
 
-    def fine(self, feature: int, coarse: np.ndarray, columns: slice) -> np.ndarray:
-        """Sums by code within some coarse codes, of some columns of weights."""
+    def fine(self, places: list[tuple[int, np.ndarray]], columns: slice) -> list[np.ndarray]:
+        """Sums by code within some coarse codes of some features, of some columns of weights."""
 
     def entries(self, feature: int, codes: np.ndarray, columns: slice) -> tuple[np.ndarray, np.ndarray]:
         """Values, and weights, of the rows with some codes."""
@@ -110,15 +110,36 @@ class BinnedSearch:
         if score[feature, coarse] >= 0:
             code = self._last_code(feature, coarse)
             best = self._above(feature, code, int(score[feature, coarse]), sums.signs(feature, coarse))
-        limits = np.where(self._holds_cuts, sums.limits, -1)
-        highest = limits.max(axis=1, initial=-1)
-        for feature in np.argsort(-highest, kind="stable"):
-            if highest[feature] < max(best.score, 0):
-                break
-            inside = np.flatnonzero(limits[feature] >= best.score)
-            inside = inside[self._holds_cuts[feature, inside]]
-            best = self._look_inside(best, int(feature), inside, sums, columns)
+        inside = self._holds_cuts & (sums.limits >= best.score)
+        places = [
+            (int(feature), np.flatnonzero(inside[feature])) for feature in np.flatnonzero(inside.any(axis=1))
+        ]
+        finer = self._finer(places, sums, columns)
+        best = max([best, *(self._above_codes(fine) for fine in finer)])
+        for fine in sorted(finer, key=lambda fine: -fine.limits.max()):
+            best = max(best, self._among_values(fine, best.score, columns))
         return best
+
+    def _above_codes(self, fine: _FineSums) -> Cut:
+        """Return the best of the cuts above codes."""
+        score = np.where(self._open[fine.feature, fine.codes], fine.scores, -1)
+        at = np.unravel_index(score.argmax(), score.shape)
+        if score[at] < 0:
+            return NOWHERE
+        return self._above(fine.feature, int(fine.codes[at]), int(score[at]), fine.signs(*at))
+
+    def _finer(self, places: list[tuple[int, np.ndarray]], sums: _Sums, columns: slice) -> list[_FineSums]:
+        """Return the sums by code within some coarse codes of some features."""
+        shifted = [place for place in places if self._shifts[place[0]]]
+        tables = iter(self.team.fine(shifted, columns) if shifted else [])
+        finer = []
+        for feature, coarse in places:
+            shift = int(self._shifts[feature])
+            table = next(tables) if shift else sums.tables[:, feature, coarse][:, :, None]
+            codes = (coarse[:, None] << shift) + np.arange(1 << shift)
+            before = sums.before[:, feature, coarse][:, :, None]
+            finer.append(_FineSums(feature, codes, table, before, sums.total))
+        return finer
 
     def _last_code(self, feature: int, coarse: int) -> int:
         """Return the largest code within a coarse code."""
@@ -132,47 +153,32 @@ class BinnedSearch:
         threshold = midpoints(self.high[feature, code], self.low[feature, following])
         return Cut(score, -int(feature), -float(threshold), sign)
 
-    def _look_inside(self, best: Cut, feature: int, coarse: np.ndarray, sums: _Sums, columns: slice) -> Cut:
-        """Return the better of a cut and the best within some coarse codes of a feature."""
-        shift = int(self._shifts[feature])
-        codes = (coarse[:, None] << shift) + np.arange(1 << shift)
-        if shift:
-            tables = self.team.fine(feature, coarse, columns)
-        else:
-            tables = sums.tables[:, feature, coarse][:, :, None]
-        fine = _Sums(tables, sums.before[:, feature, coarse][:, :, None], sums.total)
-        score = np.where(self._open[feature, codes], fine.scores, -1)
-        at = np.unravel_index(score.argmax(), score.shape)
-        if score[at] >= 0:
-            best = max(best, self._above(feature, int(codes[at]), int(score[at]), fine.signs(*at)))
-        divisible = self._divisible[feature, codes] & (fine.limits >= best.score)
-        if divisible.any():
-            before = fine.before[:, divisible]
-            best = max(best, self._among_values(feature, codes[divisible], before, sums.total, columns))
-        return best
-
-    def _among_values(self, feature, codes, before, total, columns) -> Cut:
-        """Return the best cut between values that share a code."""
-        thresholds, score, left = self._cuts_within(feature, codes, before, total, columns)
+    def _among_values(self, fine: _FineSums, least: int, columns: slice) -> Cut:
+        """Return the best cut between values that share a code, if its score may be ``least`` or more."""
+        inner = self._divisible[fine.feature, fine.codes] & (fine.limits >= least)
+        if not inner.any():
+            return NOWHERE
+        thresholds, score, left = self._cuts_within(fine, inner, columns)
         if not len(score) or score.max() < 0:
             return NOWHERE
         at = int(score.argmax())
-        sign = 1 if total[0, 0, 0] - 2 * left[at, 0] >= 0 else -1
-        return Cut(int(score[at]), -feature, -float(thresholds[at]), sign)
+        sign = 1 if fine.total[0, 0, 0] - 2 * left[at, 0] >= 0 else -1
+        return Cut(int(score[at]), -fine.feature, -float(thresholds[at]), sign)
 
-    def _cuts_within(self, feature, codes, before, total, columns):
+    def _cuts_within(self, fine: _FineSums, inner: np.ndarray, columns: slice) -> tuple[np.ndarray, ...]:
         """Return thresholds, scores (-1: closed) and left sums of the cuts between values of equal codes."""
-        values, W = self.team.entries(feature, codes, columns)
+        codes, before = fine.codes[inner], fine.before[:, inner]
+        values, W = self.team.entries(fine.feature, codes, columns)
         order = np.argsort(values, kind="stable")
         values, left = values[order], np.cumsum(W[order], axis=0)
-        group = np.searchsorted(self.high[feature, codes], values)
+        group = np.searchsorted(self.high[fine.feature, codes], values)
         starts = np.searchsorted(group, np.arange(len(codes)))
         left_of_group = np.concatenate([np.zeros_like(left[:1]), left])[starts]
         cuts = np.flatnonzero((group[1:] == group[:-1]) & (values[1:] != values[:-1]))
         left = left[cuts] + (before.T - left_of_group)[group[cuts]]
         thresholds = midpoints(values[cuts], values[cuts + 1])
-        score = np.abs(total[:, 0, 0] - 2 * left).sum(axis=1)
-        if closed := self._closed.get(feature):
+        score = np.abs(fine.total[:, 0, 0] - 2 * left).sum(axis=1)
+        if closed := self._closed.get(fine.feature):
             score[np.isin(thresholds, list(closed))] = -1
         return thresholds, score, left
 
@@ -188,26 +194,20 @@ class BinnedSearch:
     def sum_of_squares(self, tables: np.ndarray) -> float:
         """Return the sum of squared scores over the open cuts, for one column of weights."""
         sums, only, squares = _Sums(tables, 0), slice(0, 1), 0.0
-        for feature in range(len(self._shifts)):
-            squares += self._sum_feature(feature, sums, only)
+        for feature, shift in enumerate(self._shifts):
+            coarse = np.unique(np.flatnonzero(self._filled[feature]) >> shift)
+            (fine,) = self._finer([(feature, coarse)], sums, only)
+            squares += _squares(fine.scores[self._open[feature, fine.codes]])
+            inner = self._divisible[feature, fine.codes]
+            if inner.any():
+                squares += _squares(np.maximum(self._cuts_within(fine, inner, only)[1], 0))
         return squares
 
-    def _sum_feature(self, feature: int, sums: _Sums, only: slice) -> float:
-        shift = int(self._shifts[feature])
-        coarse = np.unique(np.flatnonzero(self._filled[feature]) >> shift)
-        codes = (coarse[:, None] << shift) + np.arange(1 << shift)
-        if shift:
-            tables = self.team.fine(feature, coarse, only)
-        else:
-            tables = sums.tables[:, feature, coarse][:, :, None]
-        fine = _Sums(tables, sums.before[:, feature, coarse][:, :, None], sums.total)
-        squares = float((fine.scores[self._open[feature, codes]].astype(np.float64) ** 2).sum())
-        divisible = self._divisible[feature, codes]
-        if divisible.any():
-            before = fine.before[:, divisible]
-            _, scores, _ = self._cuts_within(feature, codes[divisible], before, sums.total, only)
-            squares += float((np.maximum(scores, 0).astype(np.float64) ** 2).sum())
-        return squares
+
+def _squares(scores: np.ndarray) -> float:
+    """Return the sum of squares of whole numbers too large to be squared."""
+    scores = scores.astype(np.float64)
+    return float(scores @ scores)
 
 
 class _Sums:
@@ -232,6 +232,16 @@ class _Sums:
     def signs(self, *place: int) -> int:
         """Return +1 if the first column's sum above a bin is the larger, otherwise -1."""
         return 1 if self._signed[(0, *place)] >= 0 else -1
+
+
+class _FineSums(_Sums):
+    """The same within some coarse codes of a feature: codes are (n_coarse, codes of each)."""
+
+    def __init__(
+        self, feature: int, codes: np.ndarray, tables: np.ndarray, start: np.ndarray, total: np.ndarray
+    ):
+        super().__init__(tables, start, total)
+        self.feature, self.codes = feature, codes
 
 
 def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:

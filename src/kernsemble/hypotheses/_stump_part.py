@@ -57,6 +57,10 @@ class StumpPart:
         """Return the number of rows."""
         return len(self.X)
 
+    def __sizeof__(self) -> int:
+        """Return bytes of rows and codes: what it would cost to send the part elsewhere."""
+        return self.X.nbytes + (0 if self._codes is None else self._codes.nbytes)
+
     def _see_bytes(self) -> None:
         """Learn which values there are."""
         seen = np.zeros(self.low.shape, dtype=bool)
@@ -119,8 +123,11 @@ class StumpPart:
 
         run_pieces(work, self._n_rows * max(1, out.size // out.shape[-1]))
 
-    def fine(self, W: np.ndarray, feature: int, coarse: np.ndarray) -> np.ndarray:
-        """Return the sums of some coarse codes' codes: (K, len(coarse), codes of each, 2)."""
+    def fine(self, W: np.ndarray, places: list[tuple[int, np.ndarray]]) -> list[np.ndarray]:
+        """Return for each place (feature, coarse codes) sums by code: (K, len(coarse), codes of each, 2)."""
+        return [self._fine(W, feature, coarse) for feature, coarse in places]
+
+    def _fine(self, W: np.ndarray, feature: int, coarse: np.ndarray) -> np.ndarray:
         shift = int(self.coding.shifts[feature])
         slots = np.full(self.coding.n_coarse, -1, dtype=np.int64)
         slots[coarse] = np.arange(len(coarse))

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -77,8 +78,8 @@ class StreamedStumpOracle:
             raise ValueError(f"X has shape {X.shape}; expected (n_samples, n_features).")
         self._set_up(_LocalTeam(StumpPart(X, choose_coding(sample_rows(X)), directory)), constant)
 
-    def _set_up(self, team: _LocalTeam, constant: bool) -> None:
-        """Search the rows of a team."""
+    def _set_up(self, team: Any, constant: bool) -> None:
+        """Search the rows of a team, here or elsewhere."""
         self._team, self._constant = team, bool(constant)
         self._search = BinnedSearch(team, team.low, team.high)
 
@@ -183,9 +184,9 @@ class _LocalTeam:
         """Sums by coarse code."""
         return self._part.tables(self._W)
 
-    def fine(self, feature: int, coarse: np.ndarray, columns: slice) -> np.ndarray:
-        """Sums by code within some coarse codes."""
-        return self._part.fine(self._W[:, columns], feature, coarse)
+    def fine(self, places: list[tuple[int, np.ndarray]], columns: slice) -> list[np.ndarray]:
+        """Sums by code within some coarse codes of some features."""
+        return self._part.fine(self._W[:, columns], places)
 
     def entries(self, feature: int, codes: np.ndarray, columns: slice) -> tuple[np.ndarray, np.ndarray]:
         """Values, and weights, of the rows with some codes."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from sklearn.ensemble import AdaBoostClassifier
 
 from kernsemble import AdaBoost
@@ -257,3 +258,21 @@ def test_half_of_the_classes_have_each_color(rng):
 def test_unknown_colorings_are_refused():
     with pytest.raises(ValueError, match="choose one of random, half, maxcut"):
         adaboost_ecc(StumpOracle(np.eye(3)), np.arange(3), 3, range(3), coloring="gray")
+
+
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_the_least_edge_bounds_every_margin(rng, noise):
+    """The margin LP, over all stumps that differ on the samples, against the errors of AdaBoost."""
+    X = rng.normal(size=(20, 3))
+    y = np.where(X.sum(axis=1) + noise * rng.normal(size=20) > 0, 1.0, -1.0)
+    found = adaboost(StumpOracle(X), y, range(30))
+    cuts = (X[:, None, :] >= X[None, :, :]).reshape(20, -1)
+    A = y[:, None] * np.hstack([2.0 * cuts - 1.0, 1.0 - 2.0 * cuts])
+    n = A.shape[1]  # maximize rho: A w >= rho, sum w = 1
+    judge = linprog(
+        np.append(np.zeros(n), -1.0), np.hstack([-A, np.ones((20, 1))]), np.zeros(20),
+        np.append(np.ones(n), 0.0)[None], [1.0], bounds=[(0, None)] * n + [(None, None)],
+    )  # fmt: skip
+    margins = y * (StumpOracle(X).collect(found.keys).outputs(X) @ found.W) / found.W.sum()
+    assert margins.min() <= -judge.fun + 1e-9
+    assert -judge.fun <= 1 - 2 * found.errors.max() + 1e-9

@@ -17,6 +17,14 @@ The step is exact: a = log((1 - e) / e) / 2 for a weighted error e, after which 
 exactly half of the weight. Weights are computed from the scores each round, in the log domain: they neither
 drift nor underflow. Boosting stops early when no hypothesis beats chance.
 
+There is no duality gap to report: earlier weights stay as they are, so no restricted problem is ever solved,
+and the dual of the exponential loss without a norm asks for weights D under which every hypothesis has the
+edge 0 exactly, which no finite round reaches. What the rounds do certify is the margin: for weights D that
+sum to 1, the largest edge over the family bounds the least margin of every convex combination from above, so
+with an exact oracle none of AdaBoost has a margin over ``1 - 2 * errors.max()``. The same holds for
+AdaBoost.MH over the table of samples and classes, and for each column of the code of AdaBoost.MO; not for
+AdaBoost.ECC, whose error is that of one coloring.
+
 A perfect hypothesis (e = 0) would get an infinite weight; ``perfect`` says what error it counts as instead.
 Libraries disagree: scikit-learn's weight is 1, and it stops; the code of linli2005's authors counts e as
 1/1001, and goes on, as is done here: a random family may find other perfect hypotheses, and their mean is

@@ -21,7 +21,8 @@ class AdaBoostMH(StagewiseClassifier):
 
     Learns the n_samples x n_classes table of «is this its class?» with f_k += a v_k h: a hypothesis h, a
     vote v_k of -1 or +1 for each class, a weight a. Stumps are searched exactly for the best h and votes
-    together.
+    together. Being stage-wise it has no ``dual_gap_``; for stumps, which are searched exactly, no convex
+    combination has a least margin Y_ik f_k above ``1 - 2 * errors_.max()``.
 
     Parameters
     ----------
@@ -83,7 +84,8 @@ class AdaBoostECC(StagewiseClassifier):
     """AdaBoost.ECC (Guruswami and Sahai 1999): every round tells two groups of classes apart.
 
     A round colors the classes, and its hypothesis h separates the colors mu: f_k += a mu_k h. The ensemble
-    is an error-correcting code grown column by column.
+    is an error-correcting code grown column by column. Being stage-wise it has no ``dual_gap_``; nor do its
+    errors bound the margin, because each is that of one coloring alone.
 
     Parameters
     ----------
@@ -174,7 +176,9 @@ class AdaBoostECC(StagewiseClassifier):
 class AdaBoostMO(StagewiseClassifier):
     """AdaBoost.MO (Schapire and Singer 1999): a code fixed beforehand, a hypothesis for each column a round.
 
-    With the code «one against all» each class has hypotheses of its own, as lin2012 describes it.
+    With the code «one against all» each class has hypotheses of its own, as lin2012 describes it. Being
+    stage-wise it has no ``dual_gap_``; with stumps, which are searched exactly, no convex combination tells
+    the classes apart in column s by a least margin above ``1 - 2 * errors_[:, s].max()``.
 
     Parameters
     ----------

@@ -14,11 +14,11 @@ export MKL_NUM_THREADS = 1
 export DVC_NO_ANALYTICS = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup data reproduce test lint bench site lab lock clean
+.PHONY: help setup data reproduce test test-site lint bench site lab lock clean
 
 help:  ## show this list
 	@echo "usage: make TARGET [PYTHON=python3.12] [JOBS=2]"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
 
 setup:
 	@./tools/setup
@@ -46,6 +46,9 @@ bench: data  ## race the solvers against their peers on this machine, one after 
 site: setup  ## build the documentation into docs/_build/html from the committed notebooks
 	@$(RUN) sphinx --quiet --fail-on-warning docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+test-site: setup  ## follow every link of the site and open every page in Chromium (Debian: apt install chromium)
+	@$(RUN) pytest --quiet tests/test_site.py tests/test_ledger_pages.py
 
 lab: data  ## open the notebooks in JupyterLab
 	@.venv/bin/jupyter lab notebooks

@@ -2,9 +2,8 @@
 
 import shutil
 import sys
+from importlib.metadata import distribution
 from pathlib import Path
-
-import jupyter_server_mathjax
 
 import kernsemble
 
@@ -12,8 +11,11 @@ ROOT = Path(__file__).parents[1]
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
+import notebook_figures  # noqa: E402
 from errata_page import write_errata_page  # noqa: E402
+from ledger_exports import write_exports  # noqa: E402
 from ledger_pages import write_ledger_pages  # noqa: E402
+from start_page import write_start_page  # noqa: E402
 
 project = "kernsemble"
 author = "The kernsemble developers"
@@ -29,7 +31,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build", "_extensions"]
+exclude_patterns = ["_build", "_extensions", "_start"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
@@ -43,31 +45,37 @@ default_role = "code"
 
 suppress_warnings = ["ref.ref", "ref.footnote"]  # inherited docstrings of scikit-learn refer to its own pages
 
+# One file that draws formulas as SVG: it needs no fonts, which browsers refuse to load from file://.
+MATHJAX = Path(
+    distribution("sphinx-mathjax-offline").locate_file(
+        "sphinx-mathjax-offline/static/mathjax/tex-svg-full.js"
+    )
+)
+
 html_theme = "furo"
 html_title = "kernsemble"
-html_static_path = ["_static", str(Path(jupyter_server_mathjax.__file__).parent / "static")]
+html_static_path = ["_static", str(MATHJAX)]
+html_extra_path = ["_exports"]
 html_css_files = ["site.css"]
 html_copy_source = False
-mathjax_path = "MathJax.js?config=TeX-AMS-MML_HTMLorMML-full"
-mathjax2_config = {
-    "messageStyle": "none",
-    "showMathMenu": False,
-    "HTML-CSS": {"availableFonts": ["TeX"], "webFont": "TeX", "imageFont": None},
-    "tex2jax": {"processClass": "math|output_area|mathjax_process"},
-}
+mathjax_path = MATHJAX.name
+mathjax3_config = {"options": {"enableMenu": False}, "svg": {"fontCache": "global"}}
 
 
 def gather_results() -> None:
-    """Bring notebooks and ledger below the source folder, where Sphinx looks for pages."""
+    """Bring notebooks, ledger and figures below the source folder, where Sphinx looks for pages."""
     pages = HERE / "_notebooks"
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir()
     for notebook in sorted((ROOT / "results" / "paper").glob("*/*.ipynb")):
-        shutil.copy(notebook, pages)
+        shutil.copy2(notebook, pages)
+    write_exports(ROOT, HERE / "_exports")
     write_ledger_pages(ROOT, HERE / "_ledger")
     write_errata_page(ROOT, HERE / "_ledger" / "errata.md")
+    write_start_page(ROOT, HERE / "_start")
 
 
 def setup(app) -> None:
-    """Gather before Sphinx collects its pages."""
+    """Gather before Sphinx collects its pages; give the figures of notebooks their texts afterwards."""
     app.connect("config-inited", lambda app, config: gather_results())
+    notebook_figures.connect(app, ROOT)

@@ -1,6 +1,6 @@
 """The ledger's drawings and its pages of the site."""
 
-import importlib.util
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -26,15 +26,14 @@ def make_row(z=0.5, verdict="match", paper="linli2005", kind="cell", row="sonar"
     )
 
 
-def load_extension(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/_extensions/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def load_extension(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs/_extensions"))
+    return importlib.import_module
 
 
 @pytest.fixture
-def pages():
+def pages(load_extension):
     return load_extension("ledger_pages")
 
 
@@ -78,13 +77,30 @@ def test_pages_hold_every_printed_number_and_escape_what_they_show(pages, tmp_pa
         page = (tmp_path / f"ledger/{key}.md").read_text()
         own = [row for row in rows if row.paper == key]
         assert page.count("<small>") == sum(row.kind == "cell" for row in own)
-    assert "<runs>" not in pages._grid([make_row()], {})
+    assert "<runs>" not in pages._grid([make_row()], pages.Places("linli2005"))
 
 
-def test_links_lead_to_the_heading_above_an_exhibit(pages):
-    places = pages.exhibit_places(ROOT / "results/paper/linli2005/linli2005.ipynb")
-    assert places["figure2"] == "figure-2-four-boundaries"
-    assert places["L9"] == "the-theorems-checked-on-training-sets"
+def test_numbers_lead_to_their_exhibit_and_verdicts_to_their_paragraph(pages):
+    reasons = [{"rows": ["sonar"], "heading": "Why"}, {"rows": ["heart"], "heading": "Gone"}]
+    places = pages.Places("linli2005", {"table1": "cell-7", "L3": "cell-9"}, frozenset({"Why"}), reasons)
+    article = "../_notebooks/linli2005.html"
+    assert places.exhibit(make_row()) == f"{article}#cell-7"
+    assert places.exhibit(make_row(kind="claim", row="L3")) == f"{article}#cell-9"
+    assert places.reason(make_row()) == ""
+    assert places.reason(make_row(verdict="worse")) == f"{article}#why"
+    assert places.reason(make_row(verdict="worse", row="heart")) == f"{article}#cell-7"
+    cell = pages._grid_cell(make_row(verdict="worse"), places)
+    assert f'href="{article}#cell-7"' in cell
+    assert f'href="{article}#why"' in cell
+    without = pages.Places("shen2014")
+    assert not without.rendered
+    assert "href" not in pages._grid_cell(make_row(verdict="worse"), without)
+
+
+def test_places_are_read_off_the_rendered_article(load_extension):
+    places = load_extension("ledger_places").read_places(ROOT, "linli2005")
+    assert {"table1", "table2", "figure2", "L9"} <= set(places.shown)
+    assert "What agrees, and what does not" in places.headings
 
 
 def test_score_counts_every_row_once():
@@ -119,7 +135,7 @@ def test_readme_shows_the_score_of_the_committed_ledger():
     assert not update_readme(read_ledger(ROOT / "results/paper/ledger.csv"), ROOT / "README.md", write=False)
 
 
-def test_errata_are_lifted_from_the_notebooks(tmp_path):
+def test_errata_are_lifted_from_the_notebooks(load_extension, tmp_path):
     errata = load_extension("errata_page")
     errata.write_errata_page(ROOT, tmp_path / "errata.md")
     text = (tmp_path / "errata.md").read_text()

@@ -17,7 +17,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const fits =
         words.every((word) => texts[i].includes(word)) &&
         (!paper.value || row.cells[0].textContent === paper.value) &&
-        (!verdict.value || row.cells[8].textContent.slice(row.cells[8].textContent.indexOf(" ") + 1) === verdict.value);
+        (!verdict.value || row.cells[8].dataset.verdict === verdict.value);
       row.hidden = !fits;
       shown += fits;
     });
@@ -30,13 +30,12 @@ document.addEventListener("DOMContentLoaded", () => {
     heading.setAttribute("aria-sort", down ? "descending" : "ascending");
     const key = (row) => row.cells[column].textContent;
     const number = (text) => (text === "" ? NaN : parseFloat(text));
+    const sign = down ? -1 : 1;
     const order = rows.slice().sort((a, b) => {
       const [x, y] = [number(key(a)), number(key(b))];
-      if (!isNaN(x) && !isNaN(y)) return x - y;
-      if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1;
-      return key(a).localeCompare(key(b));
+      if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1; // blanks last, either way
+      return sign * (isNaN(x) ? key(a).localeCompare(key(b)) : x - y);
     });
-    if (down) order.reverse();
     body.append(...order);
   }
 

@@ -1,0 +1,84 @@
+"""Where in its article a row of the ledger is shown, and where its verdict is explained."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+import yaml
+from docutils.nodes import make_id
+from notebook_figures import cell_anchor
+
+from kernsemble.ledger import LedgerRow
+
+NEEDS_A_REASON = ("better", "worse", "fails")
+SELECTORS = {"exhibits": "exhibit", "rows": "row", "columns": "column", "verdicts": "verdict"}
+
+
+@dataclass(frozen=True)
+class Places:
+    """Anchors in the article of a paper.
+
+    Attributes
+    ----------
+    paper : str
+    shown : dict
+        Name of an exhibit, figure or claim -> anchor of the cell that shows it first.
+    headings : frozenset of str
+    reasons : sequence of dict
+        The entries of ``paragraphs.yaml``.
+    """
+
+    paper: str
+    shown: Mapping[str, str] = field(default_factory=dict)
+    headings: frozenset[str] = frozenset()
+    reasons: Sequence[Mapping] = ()
+
+    @property
+    def rendered(self) -> bool:
+        """Whether there is an article to lead to."""
+        return bool(self.shown)
+
+    def exhibit(self, row: LedgerRow) -> str:
+        """Return the address of the place that shows a row; empty without an article."""
+        return self._address(self.shown.get(row.row if row.kind == "claim" else row.exhibit, ""))
+
+    def reason(self, row: LedgerRow) -> str:
+        """Return the address of what is said about a verdict; empty when it needs no saying."""
+        if row.verdict not in NEEDS_A_REASON or not self.rendered:
+            return ""
+        heading = next((entry["heading"] for entry in self.reasons if _fits(entry, row)), None)
+        return self._address(make_id(heading)) if heading in self.headings else self.exhibit(row)
+
+    def _address(self, anchor: str) -> str:
+        page = f"../_notebooks/{self.paper}.html"
+        return (f"{page}#{anchor}" if anchor else page) if self.rendered else ""
+
+
+def _fits(entry: Mapping, row: LedgerRow) -> bool:
+    return all(getattr(row, name) in entry[key] for key, name in SELECTORS.items() if key in entry)
+
+
+def read_places(root: Path, paper: str) -> Places:
+    """Return the places in the rendered article of a paper."""
+    path = root / "results" / "paper" / paper / f"{paper}.ipynb"
+    if not path.is_file():
+        return Places(paper)
+    shown: dict[str, str] = {}
+    headings: set[str] = set()
+    for index, cell in enumerate(nbformat.read(path, as_version=4).cells):
+        if cell.cell_type == "markdown":
+            headings |= set(re.findall(r"^#{1,6} +(.+?) *$", cell.source, re.MULTILINE))
+        elif cell.cell_type == "code":
+            for name in re.findall(r'"([A-Za-z]+[0-9]*)"', cell.source):
+                shown.setdefault(name, cell_anchor(index))
+    return Places(paper, shown, frozenset(headings), read_reasons(root).get(paper, ()))
+
+
+def read_reasons(root: Path) -> dict[str, list[dict]]:
+    """Return the entries of ``paragraphs.yaml`` by paper."""
+    text = (root / "docs" / "paragraphs.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)

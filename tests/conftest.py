@@ -1,5 +1,6 @@
 """Settings that every test shares: one thread for BLAS and OpenMP, so that last digits repeat."""
 
+import json
 import os
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -13,3 +14,42 @@ import pytest  # noqa: E402
 def rng(request):
     """Three seeds: properties must hold for each."""
     return np.random.default_rng(request.param)
+
+
+FIGURES = {}
+
+
+@pytest.fixture
+def figure(record_property):
+    """Call to note what was tried and what came out well, for docs/reliability.md."""
+
+    def note(section, what, tried, survived, detail=""):
+        record_property("figure", [section, what, int(tried), int(survived), detail])
+
+    return note
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--reliability", metavar="FILE", help="write the figures that the tests noted to a JSON file"
+    )
+
+
+def pytest_runtest_logreport(report):
+    """Add up figures of one name over tests, whichever process ran them."""
+    if report.when != "call":
+        return
+    for name, (section, what, tried, survived, detail) in report.user_properties:
+        if name == "figure":
+            entry = FIGURES.setdefault((section, what), {"tried": 0, "survived": 0, "detail": detail})
+            entry["tried"] += tried
+            entry["survived"] += survived
+
+
+def pytest_sessionfinish(session):
+    path = session.config.getoption("--reliability")
+    if path and not hasattr(session.config, "workerinput"):
+        figures = [{"section": s, "what": w, **entry} for (s, w), entry in sorted(FIGURES.items())]
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"figures": figures}, file, indent=1, ensure_ascii=False)
+            file.write("\n")

@@ -7,8 +7,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
+from kernsemble.data.strict_yaml import read_yaml
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.registry import PAPERS
 
@@ -88,9 +87,9 @@ def _is_number(text: str) -> bool:
 def read_claims(path: Path, papers: tuple[str, ...] | None = PAPERS) -> list[Claim]:
     """Read the claims (of some papers, or any); raise ``PlanError`` with the entry and key that are wrong."""
     try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
-        raise PlanError(f"{path}: cannot be read: {' '.join(str(error).split())}") from None
+        entries = read_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise PlanError(f"{path}: cannot be read: {error}") from None
     if not isinstance(entries, list):
         raise PlanError(f"{path}: expected a list of claims.")
     claims: list[Claim] = []

@@ -15,8 +15,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-import yaml
-
+from kernsemble.data.strict_yaml import read_yaml
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.registry import Paper, TrialFunction
 
@@ -81,11 +80,9 @@ def read_params(path: Path, paper: Paper) -> PaperParams:
     except (OSError, UnicodeDecodeError) as error:
         raise PlanError(f"{path}: cannot be read: {error}") from None
     try:
-        document = yaml.load(text, Loader=_StrictLoader)  # a SafeLoader that refuses duplicates
-    except (yaml.YAMLError, ValueError) as error:
-        raise PlanError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
-    except RecursionError:
-        raise PlanError(f"{path} is nested too deeply.") from None
+        document = read_yaml(text)
+    except ValueError as error:
+        raise PlanError(f"{path} is not valid YAML: {error}.") from None
     document = _mapping(document, str(path))
     if paper.key not in document:
         raise PlanError(f"{path} has no section {paper.key!r}; it has {_listed(document)}.")
@@ -263,14 +260,3 @@ def _known(section: Mapping[str, Any], allowed: tuple[str, ...] | list[str], whe
 
 def _listed(names: Any) -> str:
     return ", ".join(str(name) for name in names) or "none"
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Reads plain YAML only, and refuses a key that stands twice in one mapping."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        keys = [key.value for key, _ in node.value]
-        for i, key in enumerate(keys):
-            if isinstance(key, str) and key in keys[:i]:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} twice", node.start_mark)
-        return super().construct_mapping(node, deep)

@@ -1,0 +1,8 @@
+"""How much the tests of faults and bad input try: little in every run of the tests, all of it in `make test-faults`."""
+
+import os
+
+FULL = os.environ.get("KERNSEMBLE_FAULTS") == "full"
+SEEDS = range(20 if FULL else 2)
+EXAMPLES = 2000 if FULL else 60
+PROBLEMS = 10_000 if FULL else 300

@@ -12,6 +12,7 @@ from kernsemble import CGBoostClassifier, CGBoostNovelty, CGBoostRegressor
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.kernel_library import GaussianKernel
 from kernsemble.masters.column_qp import HingeQP
+from kernsemble.masters.nu import NuNovelty
 
 CHECKED = [
     CGBoostClassifier(n_rounds=30),
@@ -21,7 +22,7 @@ CHECKED = [
     CGBoostRegressor(["linear", "rbf"], norm="l1", n_rounds=30, C=10.0),
     CGBoostNovelty(n_rounds=30),
 ]
-EXEMPT = [CHECKED[0], CHECKED[2], CHECKED[3]]
+EXEMPT = [CHECKED[0], CHECKED[2], CHECKED[3], CHECKED[5]]
 
 
 def exempt(estimator):
@@ -272,3 +273,25 @@ def test_bad_parameters_are_named(classes, parameters, match):
     X = classes[0]
     with pytest.raises(ValueError, match=match):
         CGBoostClassifier(**parameters).fit(X, np.where(X[:, 0] > 1.0, 1, 0))
+
+
+def test_weights_of_novelty_are_repetitions(rng):
+    """Under given columns a sample that counts k times is k samples."""
+    H, times = rng.normal(size=(12, 4)) + 1.0, np.arange(12) % 3 + 1
+    masters = [NuNovelty(12, 0.3, sample_weight=times.astype(float)), NuNovelty(int(times.sum()), 0.3)]
+    for master, columns in zip(masters, (H, np.repeat(H, times, axis=0)), strict=True):
+        for column in columns.T:
+            master.add(column)
+    weighted, repeated = (master.solve() for master in masters)
+    np.testing.assert_allclose(weighted.objective, repeated.objective, rtol=1e-6)
+    np.testing.assert_allclose(weighted.w, repeated.w, atol=1e-4)
+
+
+def test_novelty_of_a_sample_without_weight_is_that_without_the_sample(rng):
+    X = rng.normal(size=(30, 2))
+    weight = np.r_[np.zeros(5), np.ones(25)]
+    options = {"nu": 0.2, "n_rounds": 10}
+    with_zeros = CGBoostNovelty(**options).fit(X, sample_weight=weight)
+    np.testing.assert_allclose(
+        with_zeros.decision_function(X), CGBoostNovelty(**options).fit(X[5:]).decision_function(X)
+    )

@@ -38,7 +38,7 @@ _CHOICES = {
     "termination": RULES,
 }
 _LARGEST_FEATURE = 1e150  # its square, which every kernel takes, is finite
-_LARGEST_COLUMN = {"l1": 1e12, "l2": 1e30}  # entries beyond which the masters lose their digits
+_LARGEST_COLUMN = {"l1": 1e12, "l2": 1e80}  # entries beyond which the masters lose their digits
 
 
 class Validation(NamedTuple):

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import validate_data
 
+from kernsemble.estimators._base import check_weights
 from kernsemble.estimators._cg_boost import CGBoostBase, Library
 from kernsemble.masters.nu import NuNovelty
 
@@ -76,7 +77,7 @@ objective_path_, gap_path_, columns_scanned_path_, coef_path_
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> CGBoostNovelty:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> CGBoostNovelty:
         """Fit the ensemble to X; y is ignored.
 
         Parameters
@@ -85,6 +86,8 @@ objective_path_, gap_path_, columns_scanned_path_, coef_path_
             Samples that are not novel.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Share of each sample in the total: those outside may have the share nu.
 
         Returns
         -------
@@ -93,8 +96,11 @@ objective_path_, gap_path_, columns_scanned_path_, coef_path_
         """
         self._check_parameters()
         X = validate_data(self, X, dtype=np.float64, order="C")
-        master = NuNovelty(len(X), self.nu, positive=self.positive, tol=self._master_tol())
-        self._run(X, master, 1.0 / (self.nu * len(X)))
+        weight = check_weights(sample_weight, len(X))
+        X, weight = X[weight > 0], weight[weight > 0]
+        options = {"positive": self.positive, "tol": self._master_tol()}
+        master = NuNovelty(len(X), self.nu, sample_weight=weight, **options)
+        self._run(X, master, weight / (self.nu * weight.sum()))
         self.offset_ = master.margin_
         return self
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
-from kernsemble.estimators._base import TrainingData, check_positive, refuse_huge
+from kernsemble.estimators._base import TrainingData, check_positive, progress, refuse_huge
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
 from kernsemble.masters.exclusivity import ExclusivitySolution, relaxed_exclusivity, solve_exclusivity
 from kernsemble.masters.exclusivity_admm import solve_admm
@@ -47,6 +47,8 @@ class ExRM(SingleFitClassifier):
         Most iterations; None is 1,000, 20,000 and 1,000.
     random_state : int, RandomState or None, default=None
         Source of the random start.
+    verbose : bool or int, default=False
+        Whether to show a progress bar over the machines; 2 leaves it there.
 
     Attributes
     ----------
@@ -97,6 +99,7 @@ class ExRM(SingleFitClassifier):
         tol: float | None = None,
         max_iter: int | None = None,
         random_state: Any = None,
+        verbose: bool | int = False,
     ):
         self.n_components = n_components
         self.lam = lam
@@ -106,13 +109,18 @@ class ExRM(SingleFitClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ExRM:
         """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) multiplies the losses."""
         data = self._check_training(X, y, sample_weight)
         refuse_huge(data.X, _LARGEST)
         options = self._check_parameters()
-        solutions = [self._solve(data, signs, options) for signs in class_signs(data.labels, data.n_classes)]
+        machines = class_signs(data.labels, data.n_classes)
+        solutions = [
+            self._solve(data, machines[k], options)
+            for k in progress(len(machines), self.verbose, type(self).__name__)
+        ]
         self.components_ = np.array([solution.w for solution in solutions])
         self.component_intercepts_ = np.array([solution.b for solution in solutions])
         self.coef_ = self.components_.mean(axis=2)

@@ -32,6 +32,8 @@ class NuNovelty(ColumnQP):
         Number of samples.
     nu : float, default=0.5
         Bound on the share of samples outside.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Positive; a sample counts as its share of their sum.
     positive, tol, max_iter
         As in `ColumnQP`.
 
@@ -49,21 +51,23 @@ class NuNovelty(ColumnQP):
         n_samples: int,
         nu: float = 0.5,
         *,
+        sample_weight: np.ndarray | None = None,
         positive: bool = False,
         tol: float = 1e-8,
         max_iter: int = 500,
     ) -> None:
         _check_nu(nu)
         zero, ones = np.zeros(n_samples), np.ones(n_samples)
+        share = ones / n_samples if sample_weight is None else sample_weight / np.sum(sample_weight)
         super().__init__(
-            BoxLoss(zero, zero, ones / (nu * n_samples)),
+            BoxLoss(zero, zero, share / nu),
             positive=positive,
             unpenalized=-ones[:, None],
             unpenalized_cost=np.array([-1.0]),
             tol=tol,
             max_iter=max_iter,
         )
-        self._V = self._uniform = ones / n_samples
+        self._V = self._start = share
 
     @property
     def margin_(self) -> float:
@@ -71,10 +75,10 @@ class NuNovelty(ColumnQP):
         return float(self.unpenalized_coef_[0])
 
     def _residual_scale(self) -> float:
-        return score_scale(self._columns.matrix[:, 1:], self._uniform)
+        return score_scale(self._columns.matrix[:, 1:], self._start)
 
     def _reference_value(self) -> float:
-        return square_value(self._columns.matrix[:, 1:], self._uniform)
+        return square_value(self._columns.matrix[:, 1:], self._start)
 
 
 class NuHinge(ColumnQP):
@@ -125,7 +129,7 @@ class NuHinge(ColumnQP):
             max_iter=max_iter,
         )
         counts = np.where(self.y > 0, np.sum(self.y > 0), np.sum(self.y < 0))
-        self._V = self._uniform = 0.5 * nu * self.y / counts
+        self._V = self._start = 0.5 * nu * self.y / counts
 
     @property
     def margin_(self) -> float:
@@ -133,10 +137,10 @@ class NuHinge(ColumnQP):
         return float(self.unpenalized_coef_[1])
 
     def _residual_scale(self) -> float:
-        return score_scale(self._columns.matrix[:, 2:], self._uniform)
+        return score_scale(self._columns.matrix[:, 2:], self._start)
 
     def _reference_value(self) -> float:
-        return square_value(self._columns.matrix[:, 2:], self._uniform)
+        return square_value(self._columns.matrix[:, 2:], self._start)
 
     def _dual_weights(self, V: np.ndarray) -> np.ndarray:
         """``u_i = V_i y_i``, in [0, 1/n]."""

@@ -6,6 +6,7 @@ from margin_problems import problem
 from sklearn.svm import SVC
 
 from kernsemble.column_generation import column_generation
+from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.base import Solution
 from kernsemble.masters.hinge import Hinge
@@ -213,3 +214,15 @@ def test_path_does_not_depend_on_the_order_of_samples_with_least_norm(points, rn
         return column_generation(StumpOracle(X[rows], constant=False), master, 15).path("objective")
 
     np.testing.assert_allclose(path(np.arange(len(y))), path(order), rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_search_that_ends_early_does_not_end_at_a_chosen_column(seed):
+    # Columns of the solution score 1 up to rounding: without a tolerance one of them may be found first.
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, (60, 4)).astype(float)
+    y = np.where(X[:, 0] + X[:, 1] * X[:, 2] / 6 + rng.normal(size=60) > 4.5, 1.0, -1.0)
+    oracle = KernelColumns(X, ["linear", "quadratic"], signed=True, stratified=True, tau=1.0, bound=0.3)
+    result = column_generation(oracle, HingeLP(y, 0.3, intercept="free"), 200, epsilon=0.0)
+    assert len(set(result.keys)) == len(result.keys)
+    assert result.relative_gap < 1e-9

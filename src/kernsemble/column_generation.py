@@ -13,7 +13,9 @@ of bi2004, 1 of lin2012::
 Stopping rule. A hypothesis is missing when its score exceeds the master's threshold: 1 for an l1 norm; 0
 for an l2 norm. As printed, Algorithm 1 of shen2014 never stops: there the score of a chosen column is its
 weight w_j, not 0. So chosen columns are excluded from the search under an l2 norm, and the loop ends after
-n_rounds, at the gap asked for, or when the hypotheses are exhausted.
+n_rounds, at the gap asked for, or when the hypotheses are exhausted. Under an l1 norm they score 1 up to
+rounding; a search that ends at the first violation must not end at one of them, so there they are excluded
+too.
 
 The gap of the whole problem: for an l2 norm u stays feasible and the gap is the master's plus half the sum
 of squared scores of all columns left out (equation (9)); for an l1 norm the master scales u into the
@@ -123,7 +125,8 @@ def column_generation(
     Parameters
     ----------
     oracle : Oracle
-        Prices the hypotheses of one training set; the loop excludes those it chose if the norm is l2.
+        Prices the hypotheses of one training set; the loop excludes those it chose if the norm is l2, or if
+        a search may end early.
     master : Master
         Restricted problem, without columns yet.
     rounds : int or iterable
@@ -170,7 +173,7 @@ def column_generation(
             result.message = "no hypothesis is missing"
             break
         oracle_seconds = pricing.seconds
-        _add(oracle, master, pricing.missing, result)
+        _add(oracle, master, pricing.missing, repeat, result)
         master_seconds = _solve(master, result)
         pricing = _price(oracle, master, per_output, repeat, epsilon, result)
         limit = np.inf if every_gap else tol * result.solution.objective
@@ -214,8 +217,11 @@ def _price(oracle, master, per_output, repeat, epsilon, result) -> _Pricing:
     return _Pricing(missing, float(scores.max(initial=0.0)), 0.5 * float(scores @ scores), seconds)
 
 
-def _add(oracle, master, missing, result) -> None:
-    """Add the columns to the master; under an l2 norm exclude them from later searches."""
+def _add(oracle, master, missing, repeat, result) -> None:
+    """Add the columns to the master; exclude them from later searches where they could hide others."""
+    # Under an l2 norm they score. Under an l1 norm they may exceed 1 by rounding, and a search that ends at
+    # the first violation would end there.
+    ends_early = hasattr(oracle, "largest_score") and not repeat
     for candidate, k in missing:
         if master.pricing_weights().ndim == 1:
             master.add(candidate.column)
@@ -223,7 +229,7 @@ def _add(oracle, master, missing, result) -> None:
             master.add(candidate.column, k)
         result.keys.append(candidate.key)
         result.outputs.append(k)
-        if master.threshold() == 0.0:
+        if master.threshold() == 0.0 or ends_early:
             oracle.exclude(candidate.key)
 
 

@@ -39,9 +39,6 @@ FITS = {
     "DRM": "DRM()",
 }
 NOTES = {
-    "DistanceKernelSVC": "numba compiles 31 functions, two fifths of the time for those of masters/smo",
-    "DistanceKernelSVCCV": "as DistanceKernelSVC",
-    "DRM": "numba compiles 30 functions, two fifths of the time for those of masters/smo",
     "MultiBoost": "numba compiles 39 functions, small ones of the exponential masters for the most part",
 }
 TIMED = """

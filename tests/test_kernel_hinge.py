@@ -269,8 +269,9 @@ def centered(K, free):
 
 def factored(K, free):
     """Factor over these variables, and those it keeps."""
-    kept, U = np.array(free), np.zeros((len(free), len(free)))
-    size = smo._factor(K, kept, U)
+    m = len(free)
+    kept, U = np.array(free), np.zeros((m, m))
+    size = smo._factor(K, kept, U, np.arange(m), np.empty(m, np.int64), np.empty(m))
     return kept[:size], np.triu(U[:size, :size])  # what lies below the diagonal is never read
 
 

@@ -142,9 +142,9 @@ def _subspace_steps(
     free = np.flatnonzero((lower < beta) & (beta < upper))
     if free.size < 2:
         return 0, True
-    U = np.empty((free.size, free.size))
-    size = _factor(K, free, U)
-    work = np.empty((3, E.size))
+    U, work = np.empty((free.size, free.size)), np.empty((3, E.size))
+    order, kept = np.arange(free.size), np.empty(free.size, np.int64)
+    size = _factor(K, free, U, order, kept, work[0])
     return _descend(K, lower, upper, beta, E, U, free, size, work, effort - size**3 / 3.0)
 
 
@@ -158,7 +158,7 @@ def _descend(K, lower, upper, beta, E, U, free, size, work, effort):
         _newton_direction(U, E, free, size, direction, work[2])
         for k in range(E.size):
             change[k] = 0.0
-        _add_rows(change, K, free, direction, size, 0)
+        _add_rows(change, K, free, direction, size, np.int64(0))
         t, first = _step_length(lower, upper, beta, E, change, free, size, direction)
         if t <= 0.0:
             return steps, True
@@ -210,15 +210,14 @@ def _newton_direction(U, E, free, size, p, q):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _factor(K, free, U):
+def _factor(K, free, U, order, kept, factor):
     """Leave in U the Cholesky factor A = U' U of K over the free variables, and in ``free`` those it keeps.
 
     Return their number: the numerically independent stay. A equals K on vectors that sum to zero, and is
     positive definite where K is only conditionally so: distances are taken from the first free variable,
     and a constant of their size is added.
     """
-    m, r, size, top = free.size, free[0], 0, 0.0
-    kept, order, factor = np.empty(m, np.int64), np.arange(m), np.empty(m)
+    m, r, size, top = free.size, free[0], np.int64(0), 0.0
     for a in range(m):
         i = free[a]
         top = max(top, K[i, i] - 2.0 * K[i, r] + K[r, r])
@@ -245,7 +244,10 @@ def _factor(K, free, U):
 
 @njit(cache=True, nogil=True)
 def _add_rows(target, M, rows, factor, size, start):
-    """Add multiples of the first ``size`` rows to target from index ``start`` on, four rows a sweep."""
+    """Add multiples of the first ``size`` rows to target from index ``start`` on, four rows a sweep.
+
+    Callers write ``np.int64(0)``: for a literal 0 this would be compiled anew.
+    """
     whole = size - size % 4
     for a in range(0, whole, 4):
         m0, m1, m2, m3 = M[rows[a]], M[rows[a + 1]], M[rows[a + 2]], M[rows[a + 3]]

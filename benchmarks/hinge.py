@@ -20,8 +20,8 @@ from kernsemble.masters.squared_hinge import SquaredHinge
 NOTES = {
     1: "LIBLINEAR's tolerance is the loosest that reaches the accuracy, known in hindsight. At 1e-3 most of "
     "our time is coordinate ascent over rows that can move; at 1e-5 it is Newton's steps, 20 a round at "
-    "C = 2^-6, each a factor of the free rows' Gram matrix (kept across steps and rounds) and a pass over all "
-    "rows: dozens of rows change sides in a step, as many as make updates of a factor cost a new one",
+    "C = 2^-6, each with a factor of the free rows' Gram matrix (which is kept across steps and rounds). "
+    "Half of the steps exchange 14 or more of some 240 free rows: too many for updates of the factor to pay",
     2: "LIBLINEAR's tolerance is the loosest that reaches the accuracy, known in hindsight. Two fifths of "
     "our time are Cholesky factors of J x J, anew in each step, a third passes over all rows",
 }

@@ -1,4 +1,4 @@
-"""What a fitted estimator shows of its fit: for each public one a row, and why not where something is missing."""
+"""What each public estimator shows of its fit, and why not where something is missing."""
 
 import inspect
 import warnings
@@ -37,6 +37,7 @@ SINGLE_FIT = {
     ),
 }
 MIXTURE = {**COLUMN_GENERATION, "feature_importances_": NO_STUMPS}
+KERNEL_TRICK = {**SINGLE_FIT, "objective_path_": MANY_PATHS}
 
 CONTRACT = {
     **dict.fromkeys(("AdaBoost", "AdaBoostECC", "AdaBoostMH", "AdaBoostMO"), STAGE_WISE),
@@ -45,9 +46,8 @@ CONTRACT = {
     "CGBoostRegressor": {**MIXTURE, "staged_decision_function": NO_SCORES},
     "CGBoostNovelty": {**MIXTURE, "staged_predict": MARGIN, "staged_decision_function": MARGIN},
     **dict.fromkeys(("DRM", "ExRM"), SINGLE_FIT),
-    **dict.fromkeys(
-        ("DistanceKernelSVC", "DistanceKernelSVCCV"), {**SINGLE_FIT, "objective_path_": MANY_PATHS}
-    ),
+    "DistanceKernelSVC": KERNEL_TRICK,
+    "DistanceKernelSVCCV": KERNEL_TRICK,
 }
 X = np.random.default_rng(0).normal(size=(30, 3))
 NOISE = np.random.default_rng(1).normal(size=30)

@@ -16,7 +16,7 @@ from kernsemble.masters.lp import HingeLP
 
 PEERS = {"dual-simplex": "LPBoost, warm HiGHS dual simplex", "ipm": "LPBoost, HiGHS interior points"}
 
-NOTE = "of our time on 60000 digits three fifths is coordinate ascent in the master, a quarter the search for stumps"
+NOTE = "of our time on 60000 digits three fifths is coordinate ascent in the master, a quarter the search"
 
 
 def lpboost(

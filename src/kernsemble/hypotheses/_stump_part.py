@@ -8,7 +8,7 @@ of its codes are held.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from os import PathLike
 from threading import Lock
 
@@ -102,15 +102,17 @@ class StumpPart:
         -------
         tables : ndarray of shape (K, n_features, n_coarse, 2), int64
         """
-        out = np.zeros((W.shape[1], self.coding.n_features, 2 * self.coding.n_coarse), dtype=np.int64)
-        self._over_blocks(out, lambda block, part: self.add_tables(block, W[self.rows(block)], part))
+        return self.tables_of(lambda block: W[self.rows(block)], W.shape[1])
+
+    def tables_of(self, weights: Callable[[int], np.ndarray], n_columns: int = 1) -> np.ndarray:
+        """Return ``tables`` of weights that are made block by block, in the same pass."""
+        out = np.zeros((n_columns, self.coding.n_features, 2 * self.coding.n_coarse), dtype=np.int64)
+        self._over_blocks(
+            out, lambda block, part: _tabulate(self.codes(block), weights(block), self.coding.shifts, part)
+        )
         return out.reshape(*out.shape[:2], -1, 2)
 
-    def add_tables(self, block: int, W: np.ndarray, out: np.ndarray) -> None:
-        """Add a block's sums; W are the weights of its rows."""
-        _tabulate(self.codes(block), W, self.coding.shifts, out)
-
-    def _over_blocks(self, out: np.ndarray, add: object) -> None:
+    def _over_blocks(self, out: np.ndarray, add: Callable[[int, np.ndarray], None]) -> None:
         """Let threads add up blocks, each on its own, and add up what they have."""
         lock = Lock()
 

@@ -4,7 +4,8 @@ It covers the function and the functions, classes and constants of the package t
 one to the next and from module to module; of a module that is imported as a whole, everything; of every
 module on the way, also what it does on import. Comments, docstrings and annotations do not count.
 Package ``__init__`` files only re-export and are left out, so a name has to be imported from the module that
-defines it. The loaders of stored datasets are left out too: the checksum of the data guards what they return.
+defines it. The loader of stored datasets and the register of their sources are left out too: the checksum of the
+data guards what comes from them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from kernsemble.experiments.errors import PlanError
 
 # Seeds come from here, for every trial.
 ALWAYS = "kernsemble.experiments.trial"
-GUARDED_BY_CHECKSUM = frozenset({"kernsemble.data.store"})
+GUARDED_BY_CHECKSUM = frozenset({"kernsemble.data.store", "kernsemble.data.sources"})
 EVERYTHING = "*"  # all that a module defines
 ON_IMPORT = ""  # what a module does on import without binding a name
 _seen: dict[Path, tuple[int, int]] = {}

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from kernsemble.estimators.cg_boost import CGBoostClassifier
-from kernsemble.experiments.bi2004 import draws, forest, runs, small
+from kernsemble.experiments.bi2004 import draws, forest, levels, runs, small
 from kernsemble.experiments.bi2004.kernels import Forms, make_library, model_scores
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.runs import Rules
-from kernsemble.experiments.bi2004.sets import ALL_FOREST
+from kernsemble.experiments.bi2004.sets import ALL_FOREST, TARGET
 from kernsemble.experiments.trial import Trial
 
 ROOT = Path(__file__).parents[1]
@@ -102,6 +102,13 @@ TINY = {
     "growth_C": 1.0,
     "growth_tau": 0.01,
     "growth_rounds": 20,
+    "target_sizes": {"train": 20, "validation": 20, "test": 50},
+    "target_sigma": 0.25,
+    "target_noise": 0.1,
+    "target_epsilon": 0.1,
+    "target_Cs": [1.0, 10.0],
+    "levels_gap": 0.01,
+    "excesses": [0.1, 0.0],
     "forest_C": 1.0,
     "forest_tau": 0.01,
     "forest_centers": 20,
@@ -149,6 +156,25 @@ def test_growth_reads_every_patience():
     found = tiny("table5", "n=1000", "C / n, tau * n")
     assert len(found["iterations"]) == 2
     assert found["iterations"][0] <= found["iterations"][1] <= 20
+
+
+def test_levels_are_read_along_one_run(classes):
+    X, y = classes
+    model = CGBoostClassifier(["linear", "rbf"], 1.0, n_rounds=100, tol=1e-3).fit(X, y)
+    found = levels.read_levels(model, [0.5, 0.1, 0.01, 0.0], lambda w, b: np.count_nonzero(w))
+    np.testing.assert_array_equal(found["error"], found["columns"])
+    assert (np.diff(found["columns"]) >= 0).all()
+    assert found["columns"][-1] == np.count_nonzero(model.coef_)
+    t = int(found["columns"][1])
+    last = model.objective_path_[-1]
+    assert model.objective_path_[t - 1] <= 1.1 * last < model.objective_path_[t - 2]
+
+
+def test_levels_of_the_target_use_the_points_of_figure1():
+    found = tiny("levels", TARGET, "mixture")
+    figure1 = tiny("figure1", TARGET, "2-norm/mixture")
+    assert found["error"][-1] == pytest.approx(figure1["rmse"])
+    assert found["columns"][-1] == figure1["columns"]
 
 
 def test_all_of_forest_on_a_part_of_it(monkeypatch):

@@ -94,6 +94,12 @@ paper.exhibit(
     "Other forms and scales of the kernels",
     metrics=(*(f"error_{name}" for name in CHOICES), "log10_C"),
 )
+paper.exhibit(
+    "levels",
+    "Errors and columns against how far the run went",
+    metrics=("error", "columns", "rbf", "evaluations"),
+    timing=("fit_seconds",),
+)
 paper.exhibit("tolerance", "What the tolerance on tau changes", metrics=STOP_METRICS, timing=STOP_TIMES)
 paper.exhibit(
     "widths",

@@ -67,14 +67,14 @@ def linear_and_rbf(
         start = time.process_time()
         runs.append(fit_target(trial.method, *train, C, target_sigma, target_epsilon, gap))
         seconds.append(time.process_time() - start)
-    best = int(np.argmin([_rmse(run.predict(validation[0]), validation[1]) for run in runs]))
+    best = int(np.argmin([root_mean_square(run.predict(validation[0]) - validation[1]) for run in runs]))
     model = runs[best]
     start = time.process_time()
     predicted = model.predict(Z)
     test_seconds = time.process_time() - start
     return {
-        "rmse": _rmse(predicted, f),
-        "train_rmse": _rmse(model.predict(train[0]), train[1]),
+        "rmse": root_mean_square(predicted - f),
+        "train_rmse": root_mean_square(model.predict(train[0]) - train[1]),
         "columns": float(np.count_nonzero(model.coef_)),
         "rbf_columns": float(columns_by_kernel(model.n_columns_)["rbf"]),
         "evaluations": float(model.n_kernel_evaluations_),
@@ -84,5 +84,6 @@ def linear_and_rbf(
     }
 
 
-def _rmse(predicted: np.ndarray, y: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(np.square(predicted - y))))
+def root_mean_square(values: np.ndarray) -> float:
+    """Return the root of the mean square."""
+    return float(np.sqrt(np.mean(np.square(values))))

@@ -136,6 +136,26 @@ def draw_counts(study: Study) -> Figure:
     return figure
 
 
+def draw_levels(study: Study) -> Figure:
+    """Draw RBF columns and errors of composite and mixture against how far the run went."""
+    evidence, excesses = study.evidence("levels"), study.protocol("levels")["excesses"]
+    figure, axes = subplots(2, max(1, len(evidence.datasets)), size=(11, 4.8), sharex=True, squeeze=False)
+    places = np.arange(len(excesses))
+    for column, label in zip(axes.T, evidence.datasets, strict=False):
+        for panel, metric in zip(column, ("rbf", "error"), strict=True):
+            for method, color in zip(evidence.methods, PALETTE, strict=False):
+                curves = evidence.curves(metric, dataset=label, method=method)
+                if len(curves) > 1:
+                    draw_error_bars(panel, places, curves, method, color=color, markersize=4)
+        column[0].set(title=label, ylim=(0, None))
+        column[1].set_xlabel("objective above the end (%)")
+        column[1].set_xticks(places, [f"{100 * excess:g}" for excess in excesses])
+    axes[0, 0].set_ylabel("RBF columns")
+    axes[1, 0].set_ylabel("test error (% or rmse)")
+    axes[0, 0].legend(fontsize=7)
+    return figure
+
+
 def draw_blocks(study: Study) -> Figure:
     """Draw test errors of the seven kernel choices in the four blocks of tables 3 and 4, with the printed."""
     from kernsemble.published import read_cells

@@ -4,7 +4,7 @@ It covers the function and the functions, classes and constants of the package t
 one to the next and from module to module; of a module that is imported as a whole, everything; of every
 module on the way, also what it does on import. Comments, docstrings and annotations do not count.
 Package ``__init__`` files only re-export and are left out, so a name has to be imported from the module that
-defines it. The loader of stored datasets and the register of their sources are left out too: the checksum of the
+defines it. The loader of stored datasets and the register of sources are left out too: the checksum of the
 data guards what comes from them.
 """
 

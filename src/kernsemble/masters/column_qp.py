@@ -33,7 +33,7 @@ from kernsemble.masters.columns import INTERCEPTS
 from kernsemble.masters.interior_point import InteriorPoint
 from kernsemble.masters.multipliers import Multipliers, Penalty, dual_ray
 
-_blas = ThreadpoolController()
+_blas = ThreadpoolController()  # a few hundred unknowns: threads wait longer for each other than they work
 _FLOOR = 1e-7  # share of a reference value below which the objective counts as zero
 _PATIENCE, _INTERIOR_STEPS = 150, 60  # steps of multipliers before the interior point takes over; its steps
 
@@ -107,7 +107,8 @@ class ColumnQP:
             raise ValueError(f"column has shape {column.shape}, the problem has {len(self._V)} samples.")
         if not np.all(np.isfinite(column)):
             raise ValueError("column holds nan or infinite values; scale the features or the kernel.")
-        change = self._columns.add(column)
+        with _blas.limit(limits=1, user_api="blas"):
+            change = self._columns.add(column)
         g = len(self._cost)
         self._x = np.append(self._x, 0.0) if change is None else np.append(self._x[:g], change @ self._x[g:])
 
@@ -123,7 +124,6 @@ class ColumnQP:
 
     def solve(self) -> Solution:
         """Re-optimize over all columns added so far, warm-started."""
-        # On systems of a few hundred unknowns threads wait for each other longer than they work.
         with _blas.limit(limits=1, user_api="blas"):
             return self._solve()
 

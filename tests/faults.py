@@ -1,4 +1,4 @@
-"""How much the tests of faults and bad input try: little in every run of the tests, all of it in `make test-faults`."""
+"""How much the tests of faults and bad input try: a little in every run, all of it in `make test-faults`."""
 
 import os
 

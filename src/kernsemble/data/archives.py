@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import tarfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 
 MAX_MEMBER_BYTES = 1 << 30
@@ -17,6 +18,20 @@ MAX_MEMBER_BYTES = 1 << 30
 
 class UnsafeArchiveError(RuntimeError):
     """An archive member that is a link, or whose path leaves the archive's folder."""
+
+
+@contextmanager
+def _explained(archive: str) -> Iterator[None]:
+    """Turn what the readers of damaged bytes raise, and that may be anything, into a ValueError."""
+    try:
+        yield
+    except (UnsafeArchiveError, FileNotFoundError):
+        raise
+    except Exception as error:
+        if str(error).startswith(archive):
+            raise
+        found = f"{type(error).__name__} ({error})"
+        raise ValueError(f"{archive}: expected a readable archive, found {found}.") from error
 
 
 def read_member(name: str, content: bytes, path: str) -> bytes:
@@ -43,30 +58,37 @@ def read_member(name: str, content: bytes, path: str) -> bytes:
     """
     outer, _, inner = path.partition("!")
     refuse_unsafe_path(outer, name)
-    if name.endswith(".deb"):
-        name, content = _debian_data(name, content)
-    read = _read_zip if name.endswith((".zip", ".whl")) else _read_tar
-    found = read(name, content, outer)
+    with _explained(name):
+        if name.endswith(".deb"):
+            name, content = _debian_data(name, content)
+        read = _read_zip if name.endswith((".zip", ".whl")) else _read_tar
+        found = read(name, content, outer)
     return read_member(PurePosixPath(outer).name, found, inner) if inner else found
 
 
 def list_members(name: str, content: bytes) -> list[str]:
     """Return the names of all regular files in an archive; UnsafeArchiveError if any member is unsafe."""
-    if name.endswith((".zip", ".whl")):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entries = [info for info in archive.infolist() if not info.is_dir()]
-            for info in entries:
-                _refuse_zip_link(info, name)
-            names = [info.filename for info in entries]
-    else:
-        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-            members = [member for member in archive if not member.isdir()]
-            for member in members:
-                _refuse_tar_link(member, name)
-            names = [member.name for member in members]
+    with _explained(name):
+        names = _zip_names(name, content) if name.endswith((".zip", ".whl")) else _tar_names(name, content)
     for member_name in names:
         refuse_unsafe_path(member_name, name)
     return names
+
+
+def _zip_names(name: str, content: bytes) -> list[str]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        entries = [info for info in archive.infolist() if not info.is_dir()]
+    for info in entries:
+        _refuse_zip_link(info, name)
+    return [info.filename for info in entries]
+
+
+def _tar_names(name: str, content: bytes) -> list[str]:
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        members = [member for member in archive if not member.isdir()]
+    for member in members:
+        _refuse_tar_link(member, name)
+    return [member.name for member in members]
 
 
 def refuse_unsafe_path(path: str, archive: str) -> None:

@@ -127,11 +127,11 @@ def encode(
 
 @njit(cache=True, nogil=True)
 def _encode(X, edges, first, codes, low, high, bad, start, stop):
-    """Code features start..stop-1, a tile of rows at a time."""
+    """Code features start..stop-1 one after the other: an edge table fits into the cache, several do not."""
     x, places = np.empty(_TILE, X.dtype), np.empty(_TILE, np.int64)
-    for row in range(0, len(X), _TILE):
-        n_rows = min(_TILE, len(X) - row)
-        for f in range(start, stop):
+    for f in range(start, stop):
+        for row in range(0, len(X), _TILE):
+            n_rows = min(_TILE, len(X) - row)
             for i in range(n_rows):
                 x[i] = X[row + i, f]
             places[:n_rows] = 0

@@ -19,7 +19,7 @@ from kernsemble.hypotheses._stump_coding import Coding, as_values, encode
 from kernsemble.hypotheses._threads import run_pieces
 
 BLOCK = 1 << 16  # rows read at a time
-_TILE = 4096  # rows whose weights stay in the cache while the features are gone through
+_TILE = 1024  # rows whose weights stay in the cache while the features are gone through
 _IN_MEMORY = 1 << 26  # bytes of codes up to which no file is worth while
 
 

@@ -1,13 +1,15 @@
-"""bi2004: a tiny run from end to end, and what is said of numbers that are not there."""
+"""bi2004: a tiny run from end to end, what is said of numbers that are not there, and the errata."""
 
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import CHOICES
 from kernsemble.ledger import judge_cell, load_reading
+from kernsemble.masters.column_qp import HingeQP
 from kernsemble.published import read_cells
 from kernsemble.study import Study
 
@@ -50,3 +52,29 @@ def test_kernel_choices_are_the_tables():
     assert list(CHOICES) == ["L", "Q", "R", "L+Q", "L+R", "L+Q+R", "L,Q,R"]
     for exhibit in ("table3", "table4"):
         assert len(paper.methods(exhibit)) == 14
+
+
+def solved(H, y, C=1.0):
+    """Problem (11) without an offset over the columns of H."""
+    master = HingeQP(y, C, intercept="none", tol=1e-10)
+    for column in H.T:
+        master.add(column)
+    return master, master.solve()
+
+
+def test_erratum_the_highest_score_need_not_lower_the_optimum_most():
+    y, start = np.ones(2), HingeQP(np.ones(2), 1.0, intercept="none", tol=1e-10)
+    before = start.solve().objective
+    columns = np.array([[3.0, 1.0], [0.0, 1.0]])
+    scores = columns.T @ start.pricing_weights()
+    after = np.array([solved(columns[:, [j]], y)[1].objective for j in range(2)])
+    np.testing.assert_allclose(scores, [3.0, 2.0])
+    np.testing.assert_allclose(after, [1.0 + 1.0 / 18.0, 0.5], atol=1e-8)
+    assert (before - after <= 0.5 * scores**2).all()  # what a score does say
+
+
+def test_erratum_a_generated_column_scores_its_own_weight(rng):
+    H, y = rng.standard_normal((30, 5)), rng.choice([-1.0, 1.0], 30)
+    master, solution = solved(H, y)
+    np.testing.assert_allclose(H.T @ master.pricing_weights(), solution.w, atol=1e-6)
+    assert np.abs(solution.w).min() > 1e-3

@@ -49,6 +49,8 @@ class LimitedMemory:
         An objective of ``target`` or less also ends it, so that solvers can be raced to a known optimum.
         """
         state, self._target, self._calls = self._state, target, 0
+        if not len(state.w):  # scipy takes no problem without variables
+            return 0, True, "there are no columns"
         try:
             found = minimize(
                 self._evaluate, state.w, jac=True, method="L-BFGS-B",

@@ -38,9 +38,6 @@ FITS = {
     "ExRM": "ExRM()",
     "DRM": "DRM()",
 }
-NOTES = {
-    "MultiBoost": "numba compiles 39 functions, small ones of the exponential masters for the most part",
-}
 TIMED = """
 from time import perf_counter
 start = perf_counter()
@@ -92,7 +89,7 @@ def first_fit(name: str) -> list[Row]:
         filled = min(filled, *(fresh(code, cache)["seconds"] for _ in range(2)))
     task, size = f"first fit, {name}", "fresh process, "
     return [
-        compare(task, f"{size}nothing compiled", "limit of 5 s", empty, 5.0, 1.0, True, NOTES.get(name, "")),
+        compare(task, f"{size}nothing compiled", "limit of 5 s", empty, 5.0, 1.0, True),
         compare(task, f"{size}compiled before", "limit of 1 s", filled, 1.0, 1.0, True),
     ]
 

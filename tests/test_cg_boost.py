@@ -295,3 +295,12 @@ def test_novelty_of_a_sample_without_weight_is_that_without_the_sample(rng):
     np.testing.assert_allclose(
         with_zeros.decision_function(X), CGBoostNovelty(**options).fit(X[5:]).decision_function(X)
     )
+
+
+def test_a_rule_that_ends_before_the_first_round_still_states_the_gap_of_the_whole_problem():
+    """With nu = 0.9 no dual weight is at its bound at the start, so TR1 looks at no column at all."""
+    X, y = np.array([[0.0, 1.0], [1.0, 0.2]]), np.array([0, 1])
+    model = CGBoostClassifier(nu=0.9, termination="TR1").fit(X, y)
+    best = CGBoostClassifier(nu=0.9, termination="TR2", tol=1e-6, tau=1e-8).fit(X, y)
+    assert model.n_rounds_ == 0 < best.n_rounds_
+    assert model.dual_gap_ >= -best.objective_path_[-1] - 1e-6 > 0

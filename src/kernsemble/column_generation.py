@@ -29,7 +29,7 @@ shen2014 symbols: alpha = u, J = number of columns, epsilon = ``epsilon``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import NamedTuple
 
@@ -80,7 +80,8 @@ class ColumnGeneration:
     weights : list of (w, b)
         The master's weights after each round, over the columns it had then; empty if not kept.
     solution : Solution
-        The last solution; that of the master without columns if no hypothesis was ever missing.
+        The last solution; if no hypothesis was ever missing, that of the master without columns, with the
+        gap of the whole problem.
     message : str
         Why the loop stopped.
     """
@@ -268,7 +269,8 @@ def _record(result, score, full_gap, seconds, keep_weights) -> None:
 def _certify(oracle, master, pricing, result) -> ColumnGeneration:
     """Fill in the last round's gap of the whole problem; solve the master if no round has."""
     if not result.rounds:
-        result.solution = master.solve()
+        solution = master.solve()
+        result.solution = replace(solution, gap=_full_gap(oracle, master, pricing, solution, np.inf))
     elif np.isnan(result.rounds[-1].full_gap):
         full_gap = _full_gap(oracle, master, pricing, result.solution, np.inf)
         result.rounds[-1] = result.rounds[-1]._replace(full_gap=full_gap)

@@ -92,7 +92,7 @@ class CGBoostBase(BaseEstimator):
         oracle = self._oracle(X, master, bound, rule)
         _refuse_huge_columns(oracle, _LARGEST_COLUMN[self.norm])
         watch = None if validation is None else _Watch(oracle, validation, rule == "TR3", self.patience)
-        start = master.solve()
+        master.solve()
         with np.errstate(over="ignore"):  # scores are sums of large entries times dual weights
             found = column_generation(
                 oracle,
@@ -102,7 +102,7 @@ class CGBoostBase(BaseEstimator):
                 epsilon=self.tau,
                 callback=watch,
             )
-        self._record(found, oracle, start, watch)
+        self._record(found, oracle, watch)
         self._warn_unless_done(found, rule)
 
     def _master_tol(self) -> float:
@@ -126,9 +126,9 @@ class CGBoostBase(BaseEstimator):
             centers=centers,
         )
 
-    def _record(self, found: ColumnGeneration, oracle: KernelColumns, start, watch: _Watch | None) -> None:
+    def _record(self, found: ColumnGeneration, oracle: KernelColumns, watch: _Watch | None) -> None:
         """Set the fitted attributes."""
-        solution = found.solution or start
+        solution = found.solution
         self.hypotheses_ = oracle.collect(found.keys)
         self.kernels_ = oracle.kernels
         self.coef_path_ = found.weights
@@ -143,7 +143,7 @@ class CGBoostBase(BaseEstimator):
         self.intercept_ = b
         self.objective_path_ = found.path("objective")
         self.gap_path_ = found.path("full_gap")
-        self.dual_gap_ = float(self.gap_path_[-1]) if self.n_rounds_ else float(start.gap)
+        self.dual_gap_ = float(found.gap)
         self.oracle_seconds_path_ = found.path("oracle_seconds")
         self.master_seconds_path_ = found.path("master_seconds")
         self.columns_scanned_path_ = np.array([search.n_scanned for search in oracle.searches])

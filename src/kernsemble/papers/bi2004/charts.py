@@ -8,10 +8,11 @@ from matplotlib.figure import Figure
 
 from kernsemble.evidence import Evidence
 from kernsemble.experiments.bi2004.large import FIGURE4_CS, TOLERANCES
-from kernsemble.experiments.bi2004.sets import CHOICES, KERNELS
+from kernsemble.experiments.bi2004.sets import CHOICES, KERNELS, SMALL_CHOICES
 from kernsemble.figures import PALETTE, draw_error_bars, subplots
 from kernsemble.papers.bi2004.cells import LABELS, by_run, iterations
 from kernsemble.papers.bi2004.claims_behavior import MIXTURE
+from kernsemble.published import read_cells
 from kernsemble.study import Study
 
 SETS = {label: exhibit for exhibit, label in LABELS.items()}
@@ -156,20 +157,45 @@ def draw_levels(study: Study) -> Figure:
     return figure
 
 
+def printed_numbers(study: Study, exhibits: tuple[str, ...]) -> dict[tuple[str, str, str], float]:
+    """Return the printed numbers of some exhibits by exhibit, row and column."""
+    return {
+        (cell.exhibit, cell.row, cell.column): cell.value
+        for cell in read_cells(study.root / "published" / "published.csv")
+        if cell.paper == study.key and cell.exhibit in exhibits
+    }
+
+
+def draw_losses(study: Study) -> Figure:
+    """Draw false positives against false negatives of table 2's four models for every reading of the loss."""
+    evidence, printed = study.evidence("offset"), printed_numbers(study, ("table2",))
+    figure, axes = subplots(1, max(1, len(evidence.datasets)), size=(11, 3.6), squeeze=False)
+    for panel, label in zip(axes[0], evidence.datasets, strict=False):
+        for loss, color, marker in zip(evidence.methods, PALETTE, "osDv^P", strict=False):
+            rates = [
+                [evidence.sample(f"{rate}_{name}", dataset=label, method=loss).mean for name in SMALL_CHOICES]
+                for rate in ("FP", "FN")
+            ]
+            panel.plot(*rates, marker, color=color, label=loss, markersize=5, linestyle="none")
+        theirs = [
+            [printed["table2", f"{label}/{name}", f"{rate}_tst"] for name in SMALL_CHOICES]
+            for rate in ("FP", "FN")
+        ]
+        panel.plot(*theirs, "kx", label="printed", markersize=7)
+        panel.set(title=label, xlabel="false positives (%)")
+    axes[0, 0].set_ylabel("false negatives (%)")
+    axes[0, -1].legend(fontsize=7)
+    return figure
+
+
 def draw_blocks(study: Study) -> Figure:
     """Draw test errors of the seven kernel choices in the four blocks of tables 3 and 4, with the printed."""
-    from kernsemble.published import read_cells
-
-    printed = {
-        (cell.exhibit, cell.row): cell.value
-        for cell in read_cells(study.root / "published" / "published.csv")
-        if cell.paper == study.key and cell.column == "R_tst"
-    }
+    printed = printed_numbers(study, tuple(SETS.values()))
     figure, axes = subplots(2, 2, size=(8.6, 5.4), sharex="col", sharey=True)
     for column, (label, exhibit) in zip(axes.T, SETS.items(), strict=True):
         for panel, norm in zip(column, ("2-norm", "1-norm"), strict=True):
             _draw_block(panel, study.evidence(exhibit), label, norm)
-            theirs = [printed[exhibit, f"{norm}/{name}"] for name in CHOICES]
+            theirs = [printed[exhibit, f"{norm}/{name}", "R_tst"] for name in CHOICES]
             panel.plot(theirs, range(len(CHOICES)), "k|", markersize=11, label="printed")
             panel.set(title=f"{label}, {norm}", yticks=range(len(CHOICES)), yticklabels=list(CHOICES))
         column[-1].set_xlabel("test error (%)")

@@ -44,7 +44,7 @@ bench: data  ## race the solvers against their peers on this machine, one after 
 	@.venv/bin/python benchmarks
 
 site: setup  ## build the documentation into docs/_build/html from the committed notebooks
-	@$(RUN) sphinx --quiet --fail-on-warning docs docs/_build/html
+	@$(RUN) sphinx --quiet --fresh-env --write-all --fail-on-warning docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 test-site: setup  ## follow every link of the site and open every page in Chromium (Debian: apt install chromium)

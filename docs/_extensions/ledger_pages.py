@@ -7,6 +7,7 @@ about it.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -129,9 +130,10 @@ def _heads(*names: str) -> str:
 
 def _full_row(row: LedgerRow, places: Places, statements: dict[str, str]) -> str:
     note = f"{statements[row.row]} {row.note}" if row.kind == "claim" else row.note
-    cells = (row.row, row.column, _printed(row), _ours(row), row.runs, row.z)
+    names = "".join(f"<td>{_breakable(text)}</td>" for text in (row.row, row.column))
+    numbers = (_printed(row), _ours(row), row.runs, row.z)
     exhibit = _link(places.exhibit(row), row.exhibit)
-    middle = "".join(f"<td>{escape(text)}</td>" for text in cells)
+    middle = names + "".join(f"<td>{escape(text)}</td>" for text in numbers)
     explained = f'<td class="note">{escape(note)}</td>'
     return f"<tr><td>{row.paper}</td><td>{exhibit}</td>{middle}{_verdict(row, places)}{explained}</tr>"
 
@@ -141,7 +143,17 @@ def _printed(row: LedgerRow) -> str:
 
 
 def _ours(row: LedgerRow) -> str:
-    return row.ours + (f" ± {row.ours_spread}" if row.ours_spread else "")
+    return _short(row.ours) + (f" ± {_short(row.ours_spread)}" if row.ours_spread else "")
+
+
+def _short(number: str) -> str:
+    """Return a number without a long row of zeros."""
+    return number if len(number) <= 8 else f"{float(number):.3g}"
+
+
+def _breakable(name: str) -> str:
+    """Return a name that may break after its punctuation."""
+    return re.sub(r"([/:_])", r"\1<wbr>", escape(name))
 
 
 def _verdict(row: LedgerRow, places: Places) -> str:
@@ -163,7 +175,7 @@ def paper_page(rows: Sequence[LedgerRow], places: Places, statements: dict[str, 
     for exhibit in dict.fromkeys(row.exhibit for row in cells):
         file = f"../tables/{key}/printed_{exhibit}"
         parts += [f"## {exhibit}", _raw(_grid([row for row in cells if row.exhibit == exhibit], places))]
-        parts += [f"Take it: {_download(f'{file}.csv', 'CSV')}, {_download(f'{file}.tex', 'LaTeX')}."]
+        parts += [f"Download: {_download(f'{file}.csv', 'CSV')}, {_download(f'{file}.tex', 'LaTeX')}."]
     parts += ["## Claims", _raw(_claims(claims, places, statements))]
     return "\n\n".join(parts) + "\n"
 

@@ -1,4 +1,4 @@
-"""Texts and anchors of what notebooks show: an alt text for each figure, an anchor for each figure and cell.
+"""What notebooks show, made fit for a page: texts and anchors of figures, anchors of cells, tables.
 
 A figure carries its description in the root element of its SVG; shown as an image, it would be lost.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from docutils import nodes
 from nbformat import NotebookNode
 
+WORDS = re.compile(r"<td>(?=[^<]{40,})")  # a cell of a table that may break into lines, unlike numbers
 SHOWN = re.compile(r"show_figure\(.*?\"([\w-]+)\"", re.DOTALL)
 
 
@@ -21,10 +22,14 @@ def connect(app, root: Path) -> None:
 
 
 def complete(doctree: nodes.document, source: Path, root: Path) -> None:
-    """Give each code cell its anchor, and each figure its anchor and alt text."""
+    """Give each code cell its anchor, each figure its anchor and text, and long cells of tables a class."""
     for cell in doctree.findall(nodes.container):
         if cell.get("nb_element") == "cell_code":
             cell["ids"].append(cell_anchor(cell["cell_index"]))
+    for table in list(doctree.findall(nodes.raw)):
+        if table.get("format") == "html" and WORDS.search(table.astext()):
+            html = WORDS.sub('<td class="words">', table.astext())
+            table.replace_self(nodes.raw("", html, format="html", classes=table["classes"]))
     names = figure_names(root / "results" / "paper" / Path(doctree.get("source", "")).stem)
     for image in doctree.findall(nodes.image):
         path = source / image["uri"]

@@ -1,0 +1,164 @@
+"""Every estimator on random small problems: no crash, no hang, no certificate that independent bounds refute.
+
+``KERNSEMBLE_FAULTS=full`` tries 10,000 problems, else some hundreds of them. To look at number 17:
+``random_problem(17)``.
+"""
+
+import re
+import time
+import warnings
+
+import numpy as np
+import pytest
+from faults import PROBLEMS
+from judge import judge
+from random_problems import random_problem
+from sklearn.exceptions import ConvergenceWarning
+from slow_reference import box_qp, hinge_rows, l1_bounds, l2_bounds
+
+GROUPS = 20
+SECONDS = 10.0  # of CPU for twenty samples or fewer, where milliseconds are usual
+# What may be refused, and the remedy that the message names.
+REFUSALS = re.compile(
+    r"scale the features|is infeasible: with classes this unequal|n_splits=2 cannot be greater than"
+)
+
+
+def fitted(problem):
+    """Return the fitted model and whether it is content with itself; None if it refused, and said why."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("error")
+        warnings.simplefilter("always", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The least populated class in y has only")  # of the folds
+        start = time.process_time()
+        try:
+            model = problem.fit()
+            prediction = model.predict(problem.X)
+        except ValueError as error:
+            assert type(error) is ValueError  # noqa: PT017
+            assert REFUSALS.search(str(error)), f"problem {problem.number}: {error}"  # noqa: PT017
+            return None, False
+        finally:
+            assert time.process_time() - start < SECONDS, f"problem {problem.number} takes too long"
+    assert len(prediction) == len(problem.X)
+    if hasattr(model, "classes_"):
+        assert np.isin(prediction, model.classes_).all()
+    else:
+        assert np.isfinite(prediction).all()
+    return model, not any(issubclass(w.category, ConvergenceWarning) for w in caught)
+
+
+def verdicts(problem, model, converged):
+    """What the judge says; nothing where double precision cannot hold the reference's numbers."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return [v for v in judge(problem, model, converged) or () if v.decided]
+        except (np.linalg.LinAlgError, ValueError):
+            assert problem.kind in ("large", "one outlier", "far away"), problem.number
+            return []
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_random_problems(group, figure):
+    faults, refused, judged, wrongly, tried = [], 0, 0, 0, 0
+    for number in range(group, PROBLEMS, GROUPS):
+        problem = random_problem(number)
+        tried += 1
+        try:
+            model, converged = fitted(problem)
+        except Exception as error:
+            faults.append(f"{number} {problem.estimator} ({problem.kind}): {type(error).__name__}: {error}")
+            continue
+        if model is None:
+            refused += 1
+            continue
+        found = verdicts(problem, model, converged)
+        judged += bool(found)
+        wrong = [fault for verdict in found for fault in verdict.faults()]
+        wrongly += bool(wrong)
+        if wrong:
+            faults.append(f"{number} {problem.estimator} ({problem.kind}): {wrong[0]}")
+    figure("Estimators", "random small problems fitted or refused with a reason", tried, tried - len(faults))
+    figure(
+        "Estimators", "of these, judged by an independent bound of the optimum", judged, judged - len(faults)
+    )
+    figure("Estimators", "of these, refused, with the remedy in the message", refused, refused)
+    assert not faults, "\n".join(faults)
+
+
+def test_every_estimator_and_every_kind_of_data_takes_part():
+    problems = [random_problem(number) for number in range(300)]
+    from random_problems import ESTIMATORS, KINDS
+
+    assert {p.estimator for p in problems} == set(ESTIMATORS)
+    assert {p.kind for p in problems} == set(KINDS)
+    assert random_problem(7).options == random_problem(7).options
+    np.testing.assert_array_equal(random_problem(7).X, random_problem(7).X)
+
+
+class TestJudge:
+    """The judge convicts: a wrong weight, objective or certificate is a fault."""
+
+    @pytest.mark.parametrize(
+        ("attribute", "change", "word"),
+        [
+            ("coef_", lambda w: 1.5 * w, "states the objective"),
+            ("objective_path_", lambda path: path - 1e-3, "states the objective"),
+            ("dual_gap_", lambda gap: gap - 0.1, "is attained"),
+        ],
+    )
+    def test_margin_methods(self, attribute, change, word):
+        problem = next(
+            p
+            for p in map(random_problem, range(10_000))
+            if p.estimator == "CGEns" and p.kind == "normal" and p.options["base"] == "stump"
+            and p.options["n_rounds"] == 200 and len(p.X) > 10 and p.options["C"] == 1.0
+        )  # fmt: skip
+        model, converged = fitted(problem)
+        (sound,) = judge(problem, model, converged)
+        assert sound.faults() == []
+        setattr(model, attribute, change(getattr(model, attribute)))
+        (wrong,) = judge(problem, model, converged)
+        assert any(word in fault for fault in wrong.faults())
+
+    def test_boosting(self):
+        problem = next(
+            p
+            for p in map(random_problem, range(10_000))
+            if p.estimator == "AdaBoost" and p.options["base"] == "stump" and p.options["n_rounds"] > 3
+            and len(p.X) > 10 and p.kind == "normal" and p.options["perfect"] != "alone"
+        )  # fmt: skip
+        model, _ = fitted(problem)
+        assert not any(v.faults() for v in judge(problem, model, True))
+        model.coef_ = 1.2 * model.coef_
+        assert any(v.faults() for v in judge(problem, model, True))
+
+
+class TestReference:
+    """The slow reference against cvxpy."""
+
+    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize(("norm", "p"), [("l2", 1), ("l2", 2), ("l1", 1)])
+    def test_optimum(self, norm, p, seed):
+        import cvxpy as cp
+
+        rng = np.random.default_rng(seed)
+        H, y = rng.normal(size=(12, 7)), np.where(rng.random(12) < 0.5, 1.0, -1.0)
+        y[:2] = 1, -1
+        intercept = ("none", "free", "penalized")[seed % 3]
+        rows = hinge_rows(H, y, rng.uniform(0.1, 2.0, 12), intercept, p, positive=seed % 2 == 1)
+        w, g = cp.Variable(rows.H.shape[1]), cp.Variable(rows.G.shape[1])
+        loss = cp.pos(rows.r - rows.A @ w - (rows.G @ g if rows.G.shape[1] else 0.0)) ** p
+        penalty = 0.5 * cp.sum_squares(w) if norm == "l2" else cp.norm1(w)
+        bounds = [w[: rows.positive] >= 0] if rows.positive else []
+        best = cp.Problem(cp.Minimize(penalty + rows.c @ loss), bounds).solve(solver="CLARABEL")
+        lower, upper = (l2_bounds if norm == "l2" else l1_bounds)(rows)
+        assert lower <= upper + 1e-9
+        assert abs(lower - best) < 1e-6 * max(1.0, best)
+        assert abs(upper - best) < 1e-6 * max(1.0, best)
+
+    def test_box_qp_at_a_known_optimum(self):
+        x, v = box_qp(np.eye(3), np.array([-2.0, 1.0, -0.5]), np.ones(3), np.zeros((0, 3)), np.zeros(0))
+        np.testing.assert_allclose(x, [1.0, 0.0, 0.5], atol=1e-7)
+        assert len(v) == 0

@@ -81,14 +81,20 @@ def test_pages_hold_every_printed_number_and_escape_what_they_show(pages, tmp_pa
 
 
 def test_numbers_lead_to_their_exhibit_and_verdicts_to_their_paragraph(pages):
-    reasons = [{"rows": ["sonar"], "heading": "Why"}, {"rows": ["heart"], "heading": "Gone"}]
-    places = pages.Places("linli2005", {"table1": "cell-7", "L3": "cell-9"}, frozenset({"Why"}), reasons)
+    reasons = [
+        {"rows": ["sonar"], "heading": "Why"},
+        {"rows": ["heart"], "heading": "Gone"},
+        {"cell": "show_reasons("},
+    ]
+    shown, code = {"table1": "cell-7", "L3": "cell-9"}, {"cell-12": "reasons.show_reasons(study)"}
+    places = pages.Places("linli2005", shown, frozenset({"Why"}), code, reasons)
     article = "../_notebooks/linli2005.html"
     assert places.exhibit(make_row()) == f"{article}#cell-7"
     assert places.exhibit(make_row(kind="claim", row="L3")) == f"{article}#cell-9"
     assert places.reason(make_row()) == ""
     assert places.reason(make_row(verdict="worse")) == f"{article}#why"
     assert places.reason(make_row(verdict="worse", row="heart")) == f"{article}#cell-7"
+    assert places.reason(make_row(verdict="better", row="pima")) == f"{article}#cell-12"
     cell = pages._grid_cell(make_row(verdict="worse"), places)
     assert f'href="{article}#cell-7"' in cell
     assert f'href="{article}#why"' in cell

@@ -28,6 +28,8 @@ class Places:
     shown : dict
         Name of an exhibit, figure or claim -> anchor of the cell that shows it first.
     headings : frozenset of str
+    code : dict
+        Anchor -> source of a code cell.
     reasons : sequence of dict
         The entries of ``paragraphs.yaml``.
     """
@@ -35,6 +37,7 @@ class Places:
     paper: str
     shown: Mapping[str, str] = field(default_factory=dict)
     headings: frozenset[str] = frozenset()
+    code: Mapping[str, str] = field(default_factory=dict)
     reasons: Sequence[Mapping] = ()
 
     @property
@@ -50,8 +53,11 @@ class Places:
         """Return the address of what is said about a verdict; empty when it needs no saying."""
         if row.verdict not in NEEDS_A_REASON or not self.rendered:
             return ""
-        heading = next((entry["heading"] for entry in self.reasons if _fits(entry, row)), None)
-        return self._address(make_id(heading)) if heading in self.headings else self.exhibit(row)
+        entry = next((entry for entry in self.reasons if _fits(entry, row)), {})
+        if entry.get("heading") in self.headings:
+            return self._address(make_id(entry["heading"]))
+        cells = [anchor for anchor, source in self.code.items() if entry.get("cell", "\0") in source]
+        return self._address(cells[0]) if cells else self.exhibit(row)
 
     def _address(self, anchor: str) -> str:
         page = f"../_notebooks/{self.paper}.html"
@@ -69,13 +75,15 @@ def read_places(root: Path, paper: str) -> Places:
         return Places(paper)
     shown: dict[str, str] = {}
     headings: set[str] = set()
+    code: dict[str, str] = {}
     for index, cell in enumerate(nbformat.read(path, as_version=4).cells):
         if cell.cell_type == "markdown":
             headings |= set(re.findall(r"^#{1,6} +(.+?) *$", cell.source, re.MULTILINE))
         elif cell.cell_type == "code":
+            code[cell_anchor(index)] = cell.source
             for name in re.findall(r'"([A-Za-z]+[0-9]*)"', cell.source):
                 shown.setdefault(name, cell_anchor(index))
-    return Places(paper, shown, frozenset(headings), read_reasons(root).get(paper, ()))
+    return Places(paper, shown, frozenset(headings), code, read_reasons(root).get(paper, ()))
 
 
 def read_reasons(root: Path) -> dict[str, list[dict]]:

@@ -24,7 +24,6 @@ bi2004 symbols: alpha = w, K_ij = H_ij, C = cost, u_i y_i = V_i.
 from __future__ import annotations
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from kernsemble.masters.base import Solution
 from kernsemble.masters.box_loss import BoxLoss
@@ -32,8 +31,8 @@ from kernsemble.masters.column_span import ColumnBuffer, ColumnSpan
 from kernsemble.masters.columns import INTERCEPTS
 from kernsemble.masters.interior_point import InteriorPoint
 from kernsemble.masters.multipliers import Multipliers, Penalty, dual_ray
+from kernsemble.masters.one_thread import one_thread
 
-_blas = ThreadpoolController()  # a few hundred unknowns: threads wait longer for each other than they work
 _FLOOR = 1e-7  # share of a reference value below which the objective counts as zero
 _PATIENCE, _INTERIOR_STEPS = 150, 60  # steps of multipliers before the interior point takes over; its steps
 
@@ -100,6 +99,7 @@ class ColumnQP:
         if intercept == "penalized":
             self.add(np.ones(n))
 
+    @one_thread
     def add(self, column: np.ndarray) -> None:
         """Append one column of hypothesis outputs (n_samples,)."""
         column = np.asarray(column, dtype=np.float64)
@@ -107,8 +107,7 @@ class ColumnQP:
             raise ValueError(f"column has shape {column.shape}, the problem has {len(self._V)} samples.")
         if not np.all(np.isfinite(column)):
             raise ValueError("column holds nan or infinite values; scale the features or the kernel.")
-        with _blas.limit(limits=1, user_api="blas"):
-            change = self._columns.add(column)
+        change = self._columns.add(column)
         g = len(self._cost)
         self._x = np.append(self._x, 0.0) if change is None else np.append(self._x[:g], change @ self._x[g:])
 
@@ -122,12 +121,9 @@ class ColumnQP:
             self.solve()
         return self._V
 
+    @one_thread
     def solve(self) -> Solution:
         """Re-optimize over all columns added so far, warm-started."""
-        with _blas.limit(limits=1, user_api="blas"):
-            return self._solve()
-
-    def _solve(self) -> Solution:
         A, scale, penalty = self._columns.matrix, self._residual_scale(), self._penalty()
         ray, least = dual_ray(A, self.loss, penalty)
         floor = 0.0 if least > 0.0 else _FLOOR * self._reference_value()
@@ -285,6 +281,7 @@ class _PlainColumns:
     def matrix(self) -> np.ndarray:
         return self._buffer.matrix
 
+    @one_thread
     def add(self, column: np.ndarray) -> None:
         self._buffer.append(column)
 

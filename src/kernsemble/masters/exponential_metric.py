@@ -22,15 +22,14 @@ import numpy as np
 from numba import njit
 from scipy.linalg import LinAlgError, cholesky
 from scipy.linalg.lapack import dposv
-from threadpoolctl import ThreadpoolController
 
 from kernsemble.masters.exponential_state import ExponentialState
+from kernsemble.masters.one_thread import one_thread
 
 _FAST = {"reassoc", "contract", "arcp", "nsz"}  # lets sums be vectorized; keeps nan and inf
 _RIDGE = np.float32(1e-4)  # added to the unit diagonal: two stumps may differ in one sample of little weight
 _ROUNDS = 5  # of the active-set method on one model; two or three settle it
 _FIRST = np.zeros(1, dtype=np.intp)  # one vector, from its start
-_blas = ThreadpoolController()
 
 
 class ReferenceMetric:
@@ -61,6 +60,7 @@ class ReferenceMetric:
             self._factor[s, self._slots] = row
             self._factor_row(s)
 
+    @one_thread
     def rebuild(self, state: ExponentialState, variables: np.ndarray) -> None:
         """Make the present point the reference, with slots for these variables alone."""
         self._slot_of[self.variables] = -1
@@ -69,16 +69,11 @@ class ReferenceMetric:
         self._take(state, variables[np.argsort(state.class_of[variables], kind="stable")])
         self._root = np.sqrt(np.maximum(state.mass, np.finfo(float).tiny)).astype(np.float32)
         self._weights = (np.abs(state.V) / self._root[:, None] ** 2).astype(np.float32)
-        with _blas.limit(limits=1):  # as in minimize
-            self._factorize(self._hessian(state))
+        self._factorize(self._hessian(state))
 
+    @one_thread
     def minimize(self, g: np.ndarray, low: np.ndarray) -> tuple[np.ndarray, float]:
         """Minimize the model over z >= low; return z and the decrease that the model promises."""
-        with _blas.limit(limits=1):  # the last digits of a product depend on the number of threads
-            return self._minimize(g, low)
-
-    def _minimize(self, g: np.ndarray, low: np.ndarray) -> tuple[np.ndarray, float]:
-        """Do so with one thread of BLAS."""
         y, z = g.astype(np.float32), np.empty(len(g))
         _solve_lower(self._factor, y[None], _FIRST, _FIRST, _FIRST, len(g))
         bound = (low >= 0) & (g > 0)

@@ -34,6 +34,7 @@ from kernsemble.masters.base import Solution
 from kernsemble.masters.columns import FAST, INTERCEPTS, SignedColumns, balance, descend
 from kernsemble.masters.hinge_newton import ProximalNewton, RowGram
 from kernsemble.masters.least_norm import least_norm as pick_least_norm
+from kernsemble.masters.one_thread import one_thread
 
 _LEAST_NORM_TOL = 1e-12  # to which the problem is solved where the rows on the margin must be known
 _FACE = 10.0  # times tol and the number of samples: how near to 1 the margin of such a row is
@@ -117,6 +118,7 @@ class Hinge:
         self._center = 0.0
         self._indices = np.empty(n, dtype=np.int64)
 
+    @one_thread
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of hypothesis outputs (n_samples,), int8 or float64; ``output`` is ignored."""
         signed = self.columns.add(column)
@@ -135,6 +137,7 @@ class Hinge:
         """``u_i y_i``; before the first ``solve`` the start of shen2014's Algorithm 1, u = c / 2."""
         return self.y * (0.5 * self.upper if self.solution is None else self.solution.u)
 
+    @one_thread
     def solve(self) -> Solution:
         """Re-optimize over all columns added so far, warm-started."""
         newton, plan = None, _Plan(self.tol)

@@ -29,6 +29,7 @@ from scipy.linalg import blas, lapack
 
 from kernsemble.masters.base import Solution
 from kernsemble.masters.columns import INTERCEPTS, SignedColumns
+from kernsemble.masters.one_thread import one_thread
 
 _PAD = 32
 
@@ -86,6 +87,7 @@ class SquaredHinge:
         self.margins = np.zeros(len(self.y))
         self._gram = _ActiveGram(self.columns, self.cost)
 
+    @one_thread
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of hypothesis outputs (n_samples,), int8 or float64; ``output`` is ignored."""
         self._gram.grow(self.columns.add(column))
@@ -99,6 +101,7 @@ class SquaredHinge:
         """``u_i y_i``; before the first ``solve`` u = 2 c, the dual point at theta = 0."""
         return self.y * (2.0 * self.cost if self.solution is None else self.solution.u)
 
+    @one_thread
     def solve(self) -> Solution:
         """Re-optimize over all columns added so far, warm-started."""
         free = self.intercept == "free"

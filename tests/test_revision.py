@@ -206,3 +206,10 @@ def test_serialized_tree_has_no_positions_and_no_empty_fields():
 def test_constants_of_other_types_differ():
     assert serialize(ast.parse("x = 1")) != serialize(ast.parse("x = 1.0"))
     assert serialize(ast.parse("x = True")) != serialize(ast.parse("x = 1"))
+
+
+def test_empty_pieces_of_formatted_strings_do_not_count():
+    tree = ast.parse('f"{x:{width}}"')
+    before = serialize(tree)
+    tree.body[0].value.values[0].format_spec.values.insert(0, ast.Constant(""))
+    assert serialize(tree) == before

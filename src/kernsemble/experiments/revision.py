@@ -279,6 +279,8 @@ def serialize(node: ast.AST) -> str:
             continue
         if field == "body" and isinstance(value, list):
             value = _without_docstring(value)
+        if isinstance(node, ast.JoinedStr):  # Python 3.12.1 has empty pieces in nested formats
+            value = [piece for piece in value if getattr(piece, "value", None) != ""]
         if field == "decorator_list":
             value = [decorator for decorator in value if not _registers_trials(decorator)]
         parts.append(f"{field}={_serialize_value(value)}")

@@ -29,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader had enough, as in `list | head`
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the interpreter flushes it at the end
         return OK
+    except OSError as error:  # a full disk, a file that may not be read
+        where = error.filename or "standard output"
+        return _complain(f"{where}: {error.strerror}. Mend that and run the same command again.", FAILED)
     except KeyboardInterrupt:
         return _complain(
             "stopped. What was computed is saved; the same command goes on from there.", INTERRUPTED
@@ -158,9 +161,11 @@ def list_papers(options: argparse.Namespace) -> int:
 
 def reproduce(options: argparse.Namespace) -> int:
     """Compute evidence and render the notebook of each paper; go on with the others when one fails."""
-    from kernsemble.reproduction import Summary, reproduce_paper
+    from kernsemble.reproduction import Summary, check_before, reproduce_paper
+    from kernsemble.study import find_root
 
     keys = _keys(options.papers)
+    check_before(keys, options.scale, find_root())
     summary = Summary()
     for key in keys:
         reproduce_paper(

@@ -253,6 +253,7 @@ def _explained(path: Path) -> Iterator[None]:
     remedies = {
         errno.ENOSPC: "the disk is full: free some space",
         errno.EDQUOT: "the disk quota is used up: free some space",
+        errno.EFBIG: "files may not become as large as it (ulimit -f): lift that limit",
         errno.EROFS: "the file system is read-only: make it writable",
         errno.EACCES: "permission denied: make it writable",
         errno.EPERM: "permission denied: make it writable",

@@ -10,8 +10,10 @@ from pathlib import Path
 from kernsemble.evidence_file import write_atomically
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.executor import Report
+from kernsemble.experiments.plan import Plan
 from kernsemble.experiments.progress import note
 from kernsemble.notebooks import NotebookError, render_notebook
+from kernsemble.published import read_cells, read_claims
 from kernsemble.study import Study, TrialsFailedError, find_root, number_of_jobs, raise_on_failures
 from kernsemble.verification import Agreement, compare_study
 
@@ -51,6 +53,14 @@ class Summary:
             lines.append(f"all papers, {scale} scale: {self.total}")
         lines += [f"STALE: {key}: {what}" for key, what in self.late.items()]
         return lines + [f"FAILED: {key}: {why}" for key, why in self.failed.items()]
+
+
+def check_before(keys: Sequence[str], scale: str, root: Path) -> None:
+    """Read every file that a mistake can be in, of all papers asked for: now, not after hours of work."""
+    for key in keys:
+        Plan(key, scale, root / "params.yaml")
+    read_cells(root / "published" / "published.csv", papers=None)
+    read_claims(root / "published" / "claims.yaml", papers=None)
 
 
 def reproduce_paper(

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from kernsemble.experiments.lin2012.curves import warm_up
 from kernsemble.experiments.lin2012.draws import draw
-from kernsemble.experiments.lin2012.fits import boost, generate, generate_stagewise
+from kernsemble.experiments.lin2012.fits import Penalties, boost, generate, generate_stagewise
 from kernsemble.experiments.lin2012.plan import paper
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.base import Candidate
@@ -66,22 +66,15 @@ TREE_METHODS = ("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH", "Ada.MO")
 
 @paper.trials("trees", methods=TREE_METHODS, datasets=("wine", "VOWEL", "PENDIGITS"))
 def trees(
-    trial: Trial,
-    *,
-    tree_points: list[int],
-    tree_depth: int,
-    pair_C: float,
-    stagewise_C: float,
-    coloring: str,
-    code: str,
+    trial: Trial, *, tree_points: list[int], tree_depth: int, penalties: Penalties, coloring: str, code: str
 ) -> dict[str, object]:
     """The methods of figure 1 over small trees."""
     data, name = draw(trial), trial.method
     oracle = TreeOracle(data.X, tree_depth)
     if name == "CW-1":
-        fitted = generate_stagewise(data, tree_points, stagewise_C, oracle=oracle)
+        fitted = generate_stagewise(data, tree_points, penalties.stagewise_C, oracle=oracle)
     elif name in ("CW", "MultiBoost"):
-        options = {"C": pair_C, "per_class": name == "CW", "solver": "newton", "tol": 1e-2}
+        options = {"C": penalties.pair_C, "per_class": name == "CW", "solver": "newton", "tol": 1e-2}
         fitted = generate(data, tree_points, oracle=oracle, **options)
     else:
         option = coloring if name == "Ada.ECC" else code

@@ -6,6 +6,7 @@ What is compared by its time is fitted in one trial, one method after the other,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
@@ -28,9 +29,22 @@ Row = dict[str, float | np.ndarray]
 FAMILY = ("CW", "CW-1", "MultiBoost", "MultiBoost, L-BFGS-B")
 
 
-def class_wise(data: Draw, C: float, points: Sequence[int], fcd: dict[str, Any], seed: int) -> Fitted:
+@dataclass(frozen=True)
+class Family:
+    """What CW, CW-1 and MultiBoost take: where curves are kept, how C is found, how each is solved."""
+
+    checkpoints: list[int]
+    Cs: list[float]
+    search: dict[str, int]
+    fcd: dict[str, float]
+    stagewise_C: float  # noqa: N815 - its name in params.yaml
+    lbfgsb_limit: float
+
+
+def class_wise(data: Draw, C: float, points: Sequence[int], fcd: dict[str, float], seed: int) -> Fitted:
     """Fit MultiBoost-cw by fast coordinate descent."""
-    return generate(data, points, C=C, solver="fcd", random_state=seed, **fcd)
+    options = {"tau_max": int(fcd["tau_max"]), "eps": float(fcd["eps"]), "random_state": seed}
+    return generate(data, points, C=C, solver="fcd", **options)
 
 
 def shared(data: Draw, C: float, points: Sequence[int], **options: Any) -> Fitted:
@@ -91,66 +105,38 @@ def seconds_of(fitted: Fitted, C: float) -> Row:
     }
 
 
-def family(
-    trial: Trial,
-    data: Draw,
-    checkpoints: list[int],
-    Cs: list[float],
-    search: dict[str, int],
-    fcd: dict[str, Any],
-    stagewise_C: float,
-    limit: float,
-) -> dict[str, Row]:
+def fit_family(trial: Trial, data: Draw, settings: Family) -> dict[str, Row]:
     """Select C for CW and for MultiBoost, and fit them and CW-1."""
     warm_up(str(data.X.dtype))
-    inner, seed = hold_out(trial, data, search["folds"]), trial.seed()
-    rounds = search["rounds"]
-    own = select_by_holdout(partial(class_wise, fcd=fcd, seed=seed), inner, Cs, rounds)
+    inner, seed = hold_out(trial, data, settings.search["folds"]), trial.seed()
+    Cs, rounds, points = settings.Cs, settings.search["rounds"], settings.checkpoints
+    own_fit = partial(class_wise, fcd=settings.fcd, seed=seed)
+    own = select_by_holdout(own_fit, inner, Cs, rounds)
     other = select_by_holdout(shared, inner, Cs, rounds)
     return {
-        "CW": as_row(class_wise(data, own, checkpoints, fcd, seed), data, own),
-        "CW-1": as_row(generate_stagewise(data, checkpoints, stagewise_C), data),
-        "MultiBoost": as_row(shared(data, other, checkpoints), data, other),
-        "MultiBoost, L-BFGS-B": seconds_of(shared(data, other, checkpoints, limit=limit), other),
+        "CW": as_row(own_fit(data, own, points), data, own),
+        "CW-1": as_row(generate_stagewise(data, points, settings.stagewise_C), data),
+        "MultiBoost": as_row(shared(data, other, points), data, other),
+        "MultiBoost, L-BFGS-B": seconds_of(shared(data, other, points, limit=settings.lbfgsb_limit), other),
     }
 
 
 @paper.trials("figure1", methods=(*FAMILY, "Ada.MO"), datasets=UCI_SETS + SMALL_SETS[:1], together=True)
 @paper.trials("figure2", methods=(*FAMILY, "Ada.MO"), datasets=DIGIT_SETS, together=True)
-def family_and_mo(
-    trial: Trial,
-    *,
-    checkpoints: list[int],
-    Cs: list[float],
-    search: dict[str, int],
-    fcd: dict[str, float],
-    stagewise_C: float,
-    lbfgsb_limit: float,
-    code: str,
-    mo_limit: float,
-) -> dict[str, Row]:
+def family_and_mo(trial: Trial, *, settings: Family, code: str, mo_limit: float) -> dict[str, Row]:
     """CW, CW-1, MultiBoost and AdaBoost.MO side by side; AdaBoost.MO has a limit of seconds."""
     data = draw(trial)
-    rows = family(trial, data, checkpoints, Cs, search, _whole(fcd), stagewise_C, lbfgsb_limit)
-    boosted = boost("Ada.MO", data, checkpoints, code, trial.rng("code"), limit=mo_limit)
-    return rows | {"Ada.MO": as_row(boosted, data)}
+    rows = fit_family(trial, data, settings)
+    own = boost("Ada.MO", data, settings.checkpoints, code, trial.rng("code"), limit=mo_limit)
+    return rows | {"Ada.MO": as_row(own, data)}
 
 
 @paper.trials("figure3", methods=FAMILY, datasets=CIFAR_SETS, together=True)
 @paper.trials("figure4", methods=FAMILY, datasets=SCENE_SETS, together=True)
 @paper.trials("figure5", methods=FAMILY, datasets=SIGN_SETS, together=True)
-def family_alone(
-    trial: Trial,
-    *,
-    checkpoints: list[int],
-    Cs: list[float],
-    search: dict[str, int],
-    fcd: dict[str, float],
-    stagewise_C: float,
-    lbfgsb_limit: float,
-) -> dict[str, Row]:
+def family_alone(trial: Trial, *, settings: Family) -> dict[str, Row]:
     """CW, CW-1 and MultiBoost side by side."""
-    return family(trial, draw(trial), checkpoints, Cs, search, _whole(fcd), stagewise_C, lbfgsb_limit)
+    return fit_family(trial, draw(trial), settings)
 
 
 @paper.trials("figure1", methods=("Ada.ECC", "Ada.MH"), datasets=UCI_SETS + SMALL_SETS[:1])
@@ -163,7 +149,3 @@ def boosted(trial: Trial, *, checkpoints: list[int], coloring: str) -> Row:
     data = draw(trial)
     warm_up(str(data.X.dtype))
     return as_row(boost(trial.method, data, checkpoints, coloring, trial.rng()), data)
-
-
-def _whole(fcd: dict[str, float]) -> dict[str, Any]:
-    return {"tau_max": int(fcd["tau_max"]), "eps": float(fcd["eps"])}

@@ -19,7 +19,11 @@ _PER_CLASS = {"MNIST": 1000, "SCENE15": 100, "GTSRB": 100}
 
 @dataclass(frozen=True)
 class Draw:
-    """Training and test part; labels are 0..K-1, each of them present in the training part."""
+    """Training and test part; labels are 0..K-1, each of them present in the training part.
+
+    Features are bytes or float64, in the test part also float32: it is as large as GTSRB's 12,630 x 6052
+    numbers, and stumps read it in blocks.
+    """
 
     X: np.ndarray
     labels: np.ndarray
@@ -46,7 +50,8 @@ def draw(trial: Trial) -> Draw:
     data = load_features(FEATURES[name]) if name in FEATURES else load(STORED[name])
     train, test = _rows(trial, data)
     X = data.X.reshape(data.n_samples, -1)
-    return Draw(_numbers(X[train]), data.y[train], _numbers(X[test]), data.y[test])
+    X_test = X[test] if X.dtype == np.float32 else _numbers(X[test])
+    return Draw(_numbers(X[train]), data.y[train], X_test, data.y[test])
 
 
 def _rows(trial: Trial, data: Dataset) -> tuple[np.ndarray, np.ndarray]:

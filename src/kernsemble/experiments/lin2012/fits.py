@@ -28,6 +28,14 @@ _BLOCK = 2000  # test rows whose outputs are held at once
 _ZERO = 1e-6  # of the largest weight: smaller ones count as 0, because L-BFGS-B may leave dust
 
 
+@dataclass(frozen=True)
+class Penalties:
+    """C of boosters that solve for all weights anew, and of those that are stage-wise."""
+
+    pair_C: float  # noqa: N815 - its name in params.yaml
+    stagewise_C: float  # noqa: N815 - its name in params.yaml
+
+
 class Snapshot(NamedTuple):
     """What a fit was like after some round."""
 
@@ -210,8 +218,12 @@ def generate(
     recorder.take(result, T)
     snapshots = [recorder.snapshots[min(point, T)] for point in checkpoints]
     outputs = np.array(result.outputs, dtype=np.intp) if master.per_class else None
-    per_round = oracle.seconds / oracle.searches if isinstance(oracle, TimedStumps) else math.nan
-    return Fitted(oracle.collect(result.keys), result.keys, outputs, data.n_classes, snapshots, T, per_round)
+    found = oracle.collect(result.keys)
+    return Fitted(found, result.keys, outputs, data.n_classes, snapshots, T, _seconds_of_search(oracle))
+
+
+def _seconds_of_search(oracle: Oracle) -> float:
+    return oracle.seconds / oracle.searches if isinstance(oracle, TimedStumps) else math.nan
 
 
 def generate_stagewise(
@@ -241,9 +253,8 @@ def generate_stagewise(
     shape = (-1,) if per_class else (-1, data.n_classes)
     taken = [snapshots[min(point, T)] for point in checkpoints]
     taken = [entry._replace(w=entry.w.reshape(shape)) for entry in taken]
-    per_round = oracle.seconds / oracle.searches if isinstance(oracle, TimedStumps) else math.nan
-    classes = np.array(outputs) if per_class else None
-    return Fitted(oracle.collect(keys), keys, classes, data.n_classes, taken, T, per_round)
+    classes, seconds = np.array(outputs) if per_class else None, _seconds_of_search(oracle)
+    return Fitted(oracle.collect(keys), keys, classes, data.n_classes, taken, T, seconds)
 
 
 def _missing(found: list[Candidate], per_class: bool) -> list[tuple[Candidate, int]]:

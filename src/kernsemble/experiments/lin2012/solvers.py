@@ -10,7 +10,7 @@ from time import process_time
 import numpy as np
 
 from kernsemble.column_generation import column_generation
-from kernsemble.experiments.lin2012.curves import warm_up
+from kernsemble.experiments.lin2012.curves import Row, as_row, shared, warm_up
 from kernsemble.experiments.lin2012.draws import Draw, draw
 from kernsemble.experiments.lin2012.fits import Fitted, generate
 from kernsemble.experiments.lin2012.plan import paper
@@ -76,6 +76,20 @@ def solvers(
             "seconds_curve": fitted.path("seconds").round(4),
             "solver_curve": fitted.path("solver_seconds").round(4),
         }
+    return rows
+
+
+@paper.trials("unlimited", methods=("L-BFGS-B", "Newton"), datasets=("wine", "VOWEL"), together=True)
+def unlimited(trial: Trial, *, checkpoints: list[int], figure6_C: float) -> dict[str, Row]:
+    """MultiBoost by both solvers, all rounds of them: does it matter by which one its errors are judged?"""
+    data = draw(trial)
+    warm_up(str(data.X.dtype))
+    rows = {}
+    for method, options in (("L-BFGS-B", {"limit": math.inf}), ("Newton", {})):
+        fitted = shared(data, figure6_C, checkpoints, **options)
+        row = as_row(fitted, data)
+        rows[method] = {name: row[name] for name in ("error", "curve", "rounds", "seconds_curve")}
+        rows[method]["objective"] = fitted.snapshots[-1].objective
     return rows
 
 

@@ -79,17 +79,14 @@ def stagewise(
 ) -> tuple[Fitted, list[tuple[int, int]], int]:
     """Run CW-1 with all pairs in sight; return it, where V_- was 0, and how many classes stopped learning."""
     n, K = len(data.labels), data.n_classes
-    own = data.labels[:, None] == np.arange(K)
     oracle, F = StumpOracle(data.X), np.zeros((n, K))
     keys, outputs, weights, perfect, frozen = [], [], [], [], np.zeros(K, dtype=bool)
     a = n * (K - 1) / (2 * C)
     for t in range(n_rounds):
-        mu = np.where(own, 0.0, np.exp(F - F[own][:, None]))
-        V = np.where(own, mu.sum(axis=1)[:, None], -mu)
+        V = signed_weights(F, data.labels)
         for k, found in enumerate(oracle.best(V)):
             frozen[k] = not V[:, k].any()
-            mu = np.where(own, 0.0, np.exp(F - F[own][:, None]))
-            v = np.where(own[:, k], mu.sum(axis=1), -mu[:, k]) * found.column
+            v = signed_weights(F, data.labels)[:, k] * found.column  # F changes from class to class
             plus, minus = v[v > 0].sum(), -v[v < 0].sum()
             if plus - minus <= 2 * a:
                 continue
@@ -102,6 +99,13 @@ def stagewise(
     snapshot = Snapshot(np.array(weights), 0.0, 0.0, 0.0)
     fitted = Fitted(oracle.collect(keys), keys, np.array(outputs), K, [snapshot], n_rounds)
     return fitted, perfect, int(frozen.sum())
+
+
+def signed_weights(F: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return V in units of C / p: minus mu of (15) in the wrong classes, and its sum in the right one."""
+    own = labels[:, None] == np.arange(F.shape[1])
+    mu = np.where(own, 0.0, np.exp(F - F[own][:, None]))
+    return np.where(own, mu.sum(axis=1)[:, None], -mu)
 
 
 def step_of(plus: float, minus: float, a: float, exact: bool) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -19,6 +21,7 @@ COLORS = {
     "Ada.ECC": PALETTE[2], "Ada.MH": PALETTE[4], "Ada.MO": PALETTE[3], "MultiBoost-1": PALETTE[4],
 }  # fmt: skip
 _SOLVERS = dict(zip(("FCD 1", "FCD 2", "FCD 5", "FCD 10", "L-BFGS-B", "Newton"), PALETTE, strict=False))
+_LEAST = 1e-6  # excess over the optimum that can be told from none
 
 
 def _shown(evidence: Evidence) -> list[str]:
@@ -58,7 +61,8 @@ def _say_numbers(*axes: Axes) -> None:
 def _say_waiting(axes: Axes) -> None:
     if not axes.lines:
         axes.text(0.5, 0.5, "waits", ha="center", va="center", transform=axes.transAxes, color="#888888")
-        axes.tick_params(which="both", left=False, labelleft=False)
+        axes.tick_params(which="both", left=False, labelleft=False, bottom=False, labelbottom=False)
+        axes.grid(visible=False)
 
 
 def _share_legend(figure: Figure, panels: np.ndarray) -> None:
@@ -138,25 +142,10 @@ def draw_solvers(study: Study) -> Figure:
     if not labels:
         return nothing()
     figure, panels = subplots(3, len(labels), size=(max(3.1 * len(labels) + 0.5, 5.0), 7), squeeze=False)
-    places = [int(np.flatnonzero(checkpoints == point)[0]) for point in exact]
+    places = np.searchsorted(checkpoints, exact)
     for column, label in zip(panels.T, labels, strict=True):
         for method in evidence.methods:
-            late = "late_" if method == "L-BFGS-B" else ""
-            rounds = evidence.sample(f"{late}rounds", dataset=label, method=method).values
-            if not len(rounds):
-                continue
-            objective, excess, seconds = (
-                evidence.curves(metric, dataset=label, method=method)
-                for metric in (f"{late}objective", f"{late}excess", "seconds_curve")
-            )
-            shown = checkpoints <= rounds.min() if late else checkpoints > 0
-            style = {"color": _SOLVERS[method], "linewidth": 1.3}
-            draw_band(column[0], checkpoints[shown], objective[:, shown], method, **style)
-            draw_band(column[1], checkpoints[shown], seconds[:, shown], method, **style)
-            kept = [k for k, place in enumerate(places) if shown[place]]
-            x = seconds[:, places].mean(axis=0)[kept]
-            y = np.maximum(excess.mean(axis=0)[kept], 1e-6)
-            column[2].plot(x, y, marker="o", markersize=3, label=method, **style)
+            _draw_solver(column, evidence, label, method, checkpoints, places)
         for axes in column:
             _say_waiting(axes)
             axes.set(yscale="log")
@@ -169,25 +158,59 @@ def draw_solvers(study: Study) -> Figure:
     return finish(figure, panels)
 
 
-def draw_accuracy(study: Study) -> Figure:
-    """Draw the seconds of 100 rounds against the accuracy of each."""
-    evidence, levels = study.evidence("accuracy"), np.array(study.protocol("accuracy")["accuracies"])
+def _draw_solver(
+    column: np.ndarray,
+    evidence: Evidence,
+    label: str,
+    method: str,
+    checkpoints: np.ndarray,
+    places: np.ndarray,
+) -> None:
+    """Draw one solver in the three panels of a set; L-BFGS-B as far as it came."""
+    late = "late_" if method == "L-BFGS-B" else ""
+    rounds = evidence.sample(f"{late}rounds", dataset=label, method=method).values
+    if not len(rounds):
+        return
+    objective, excess, seconds = (
+        evidence.curves(metric, dataset=label, method=method)
+        for metric in (f"{late}objective", f"{late}excess", "seconds_curve")
+    )
+    shown = checkpoints <= rounds.min() if late else checkpoints > 0
+    style = {"color": _SOLVERS[method], "linewidth": 1.3}
+    draw_band(column[0], checkpoints[shown], objective[:, shown], method, **style)
+    draw_band(column[1], checkpoints[shown], seconds[:, shown], method, **style)
+    x, y = seconds.mean(axis=0)[places], np.maximum(excess.mean(axis=0), _LEAST)
+    column[2].plot(x[shown[places]], y[shown[places]], marker="o", markersize=3, label=method, **style)
+
+
+def _one_row(
+    evidence: Evidence, draw: Callable[[Axes, str], None], xlabel: str, ylabel: str = "test error (%)"
+) -> Figure:
+    """Return a figure with one panel for each set, on logarithmic axes; a strip if the scale runs none."""
     labels = list(evidence.datasets)
     if not labels:
         return nothing()
-    figure, panels = subplots(1, len(labels), size=(max(3.1 * len(labels), 4), 3), squeeze=False)
+    figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4.5), 3.2), squeeze=False)
     for axes, label in zip(panels[0], labels, strict=True):
-        for method, marker in zip(evidence.methods, "os^", strict=False):
-            for seconds in evidence.curves("seconds_curve", dataset=label, method=method):
-                color = _SOLVERS.get(method, PALETTE[0])
-                axes.plot(
-                    levels[: len(seconds)], seconds, marker=marker, label=method, color=color, markersize=4
-                )
-        axes.set(title=label, xscale="log", yscale="log", xlabel="accuracy")
-        axes.invert_xaxis()
+        draw(axes, label)
+        axes.set(title=label, xscale="log", yscale="log", xlabel=xlabel)
         _say_waiting(axes)
-    panels[0, 0].set_ylabel("seconds of the solver")
+    panels[0, 0].set_ylabel(ylabel)
     return finish(figure, panels)
+
+
+def draw_accuracy(study: Study) -> Figure:
+    """Draw the seconds of 100 rounds against the accuracy of each."""
+    evidence, levels = study.evidence("accuracy"), np.array(study.protocol("accuracy")["accuracies"])
+
+    def draw(axes: Axes, label: str) -> None:
+        for method, marker in zip(evidence.methods, "os^", strict=False):
+            style = {"color": _SOLVERS.get(method, PALETTE[0]), "marker": marker, "markersize": 4}
+            for seconds in evidence.curves("seconds_curve", dataset=label, method=method):
+                axes.plot(levels[: len(seconds)], seconds, label=method, **style)
+        axes.invert_xaxis()
+
+    return _one_row(evidence, draw, "accuracy", "seconds of the solver")
 
 
 _STYLES = {
@@ -198,80 +221,85 @@ _STYLES = {
 
 def draw_pairs(study: Study) -> Figure:
     """Draw the test errors of the eight boosters: color is loss and sharing, dots are stage-wise."""
-    evidence, points = study.evidence("pairs"), study.protocol("pairs")["pair_points"]
-    labels = list(evidence.datasets)
-    if not labels:
-        return nothing()
-    figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4.5), 3.2), squeeze=False)
-    for axes, label in zip(panels[0], labels, strict=True):
+    styles = {name: {"color": PALETTE[k], "linestyle": line} for name, (k, line) in _STYLES.items()}
+    return _draw_errors(study, "pairs", "pair_points", styles)
+
+
+def draw_trees(study: Study) -> Figure:
+    """Draw the test errors of the methods of figure 1 over trees of depth 2."""
+    return _draw_errors(study, "trees", "tree_points", {name: {"color": c} for name, c in COLORS.items()})
+
+
+def _draw_errors(study: Study, exhibit: str, points: str, styles: dict[str, dict[str, object]]) -> Figure:
+    evidence, x = study.evidence(exhibit), study.protocol(exhibit).get(points)
+
+    def draw(axes: Axes, label: str) -> None:
         for method in evidence.methods:
             curves = evidence.curves("curve", dataset=label, method=method)
-            color, style = _STYLES[method]
             if len(curves):
-                draw_band(axes, points, curves, method, color=PALETTE[color], linestyle=style)
-        axes.set(title=label, xscale="log", yscale="log", xlabel="iterations")
-        _say_waiting(axes)
-    panels[0, 0].set_ylabel("test error (%)")
-    return finish(figure, panels)
+                draw_band(axes, x, curves, method, **styles[method])
 
-
-def draw_stopping(study: Study) -> Figure:
-    """Draw the test error, and the rounds, where the relative gap first is below a level."""
-    evidence, levels = study.evidence("stopping"), np.array(study.protocol("stopping")["gap_levels"])
-    labels = list(evidence.datasets)
-    if not labels:
-        return nothing()
-    figure, panels = subplots(2, len(labels), size=(max(2.8 * len(labels), 4), 4.6), squeeze=False)
-    for (top, bottom), label in zip(panels.T, labels, strict=True):
-        for method, color in zip(evidence.methods, PALETTE, strict=False):
-            errors, rounds = (
-                evidence.curves(metric, dataset=label, method=method)
-                for metric in ("gap_errors", "gap_rounds")
-            )
-            if len(errors):
-                draw_band(top, levels, errors, method, color=color, marker="o", markersize=3)
-                draw_band(bottom, levels, rounds, method, color=color, marker="o", markersize=3)
-        top.set(title=label, xscale="log", yscale="log")
-        bottom.set(xscale="log", yscale="log", xlabel="relative duality gap")
-        for axes in (top, bottom):
-            axes.invert_xaxis()
-            _say_waiting(axes)
-    panels[0, 0].set_ylabel("test error (%)")
-    panels[1, 0].set_ylabel("rounds")
-    return finish(figure, panels)
+    return _one_row(evidence, draw, "iterations")
 
 
 def draw_learning(study: Study) -> Figure:
     """Draw the test error against the size of the training set."""
     evidence = study.evidence("learning")
-    labels = list(evidence.datasets)
-    if not labels:
-        return nothing()
-    figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4), 3), squeeze=False)
-    for axes, label in zip(panels[0], labels, strict=False):
+
+    def draw(axes: Axes, label: str) -> None:
         for method in evidence.methods:
             errors, sizes = (evidence.curves(m, dataset=label, method=method) for m in ("error", "sizes"))
             if len(errors):
                 draw_band(axes, sizes[0], errors, method, color=COLORS[method])
-        axes.set(title=label, xscale="log", yscale="log", xlabel="training samples")
-        _say_waiting(axes)
-    panels[0, 0].set_ylabel("test error (%)")
-    return finish(figure, panels)
+
+    return _one_row(evidence, draw, "training samples")
 
 
-def draw_trees(study: Study) -> Figure:
-    """Draw the test errors of the methods of figure 1 over trees of depth 2."""
-    evidence, points = study.evidence("trees"), study.protocol("trees")["tree_points"]
+def draw_stopping(study: Study) -> Figure:
+    """Draw the test error, and the rounds, where the relative gap first is below a level."""
+    evidence, levels = study.evidence("stopping"), study.protocol("stopping").get("gap_levels")
+    rows = {"gap_errors": "test error (%)", "gap_rounds": "rounds"}
+    styles = {
+        method: {"color": color, "marker": "o", "markersize": 3}
+        for method, color in zip(evidence.methods, PALETTE, strict=False)
+    }
+    return _two_rows(evidence, levels, rows, "relative duality gap", styles, inverted=True)
+
+
+def draw_unlimited(study: Study) -> Figure:
+    """Draw test error and seconds of MultiBoost by L-BFGS-B, all rounds of it, and by Newton steps."""
+    rows = {"curve": "test error (%)", "seconds_curve": "seconds"}
+    styles = {name: {"color": _SOLVERS[name]} for name in ("L-BFGS-B", "Newton")}
+    evidence, points = study.evidence("unlimited"), study.protocol("unlimited").get("checkpoints")
+    return _two_rows(evidence, points, rows, "iterations", styles)
+
+
+def _two_rows(
+    evidence: Evidence,
+    x: Sequence[float],
+    rows: dict[str, str],
+    xlabel: str,
+    styles: dict[str, dict[str, object]],
+    *,
+    inverted: bool = False,
+) -> Figure:
+    """Return a figure with two metrics of each set, on logarithmic axes; a strip if the scale runs none."""
     labels = list(evidence.datasets)
     if not labels:
         return nothing()
-    figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4), 3), squeeze=False)
-    for axes, label in zip(panels[0], labels, strict=False):
-        for method in evidence.methods:
-            curves = evidence.curves("curve", dataset=label, method=method)
-            if len(curves):
-                draw_band(axes, points, curves, method, color=COLORS[method])
-        axes.set(title=label, xscale="log", yscale="log", xlabel="iterations")
-        _say_waiting(axes)
-    panels[0, 0].set_ylabel("test error (%)")
+    figure, panels = subplots(2, len(labels), size=(max(2.8 * len(labels), 4.5), 4.6), squeeze=False)
+    for column, label in zip(panels.T, labels, strict=True):
+        for axes, metric in zip(column, rows, strict=True):
+            for method, style in styles.items():
+                curves = evidence.curves(metric, dataset=label, method=method)
+                if len(curves):
+                    draw_band(axes, x, curves, method, **style)
+            axes.set(xscale="log", yscale="log")
+            if inverted:
+                axes.invert_xaxis()
+            _say_waiting(axes)
+        column[0].set(title=label)
+        column[1].set(xlabel=xlabel)
+    for axes, name in zip(panels[:, 0], rows.values(), strict=True):
+        axes.set_ylabel(name)
     return finish(figure, panels)

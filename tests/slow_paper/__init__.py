@@ -1,0 +1,1 @@
+"""A tiny paper whose trials take long enough to be interrupted."""

@@ -1,6 +1,7 @@
 """Trials of shen2014; ``plan`` says what they are."""
 
 from kernsemble.experiments.shen2014 import (
+    families,
     infinite,
     multiboost,
     multiclass,
@@ -17,6 +18,7 @@ from kernsemble.experiments.shen2014 import (
 from kernsemble.experiments.shen2014.plan import paper
 
 __all__ = [
+    "families",
     "infinite",
     "multiboost",
     "multiclass",

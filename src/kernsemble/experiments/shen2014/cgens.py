@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from kernsemble.experiments.shen2014.draws import Draw
-from kernsemble.experiments.shen2014.ensembles import Family, Fit, Stages, generate
+from kernsemble.experiments.shen2014.ensembles import Family, Fit, Stages, boosting, generate
+from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.hinge import Hinge
 
 
-def machine_ensemble(family: Family, rounds: Sequence[int], tol: float) -> Fit:
+def machine_ensemble(family: Family, tol: float) -> Fit:
     """Return how CGENS is fitted: problem (1), with its intercept."""
 
-    def fit(part: Draw, C: float) -> Stages:
+    def fit(part: Draw, C: float, rounds: Sequence[int]) -> Stages:
         return generate(family(part.X), Hinge(part.y, C, intercept="free", tol=tol), rounds, tol)
 
     return fit
+
+
+def stump_ensemble(method: str, tol: float) -> Fit:
+    """Return how AdaBoost or CGENS is fitted with all stumps; the intercept of CGENS is its constant."""
+    if method == "AdaBoost":
+        return boosting(StumpOracle)
+    return machine_ensemble(partial(StumpOracle, constant=False), tol)

@@ -6,7 +6,7 @@ generation keeps its weights of every round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -53,14 +53,14 @@ def generate(oracle: Oracle, master: Master, rounds: Sequence[int], tol: float) 
     return Stages(first(None), [path[min(T, len(path)) - 1] for T in rounds], first)
 
 
-Fit = Callable[[Draw, float], Stages]  # a training part and a value of C give an ensemble
+Fit = Callable[[Draw, float, Sequence[int]], Stages]  # a training part, C and numbers of rounds
 Family = Callable[[np.ndarray], Oracle]  # training rows give what a round may choose from
 
 
-def boosting(family: Family, rounds: Sequence[int]) -> Fit:
+def boosting(family: Family) -> Fit:
     """Return how AdaBoost is fitted; it has no C."""
 
-    def fit(part: Draw, _: float) -> Stages:
+    def fit(part: Draw, _: float, rounds: Sequence[int]) -> Stages:
         return boost(family(part.X), part.y, rounds)
 
     return fit
@@ -96,6 +96,20 @@ def search(fit: Fit, data: Draw, folds: Folds, Cs: Sequence[float], rounds: Sequ
     for train, held_out in folds:
         part = data.part(train, held_out)
         for i, C in enumerate(Cs):
-            agree = (fit(part, C).scores(part.X_test) > 0) == (part.y_test > 0)[:, np.newaxis]
+            agree = (fit(part, C, rounds).scores(part.X_test) > 0) == (part.y_test > 0)[:, np.newaxis]
             correct[i] += agree.sum(axis=0)
     return Search(Cs, rounds, correct)
+
+
+def errors_at(
+    fit: Fit, data: Draw, rounds: Sequence[int], stages: Iterable[tuple[float, int]]
+) -> dict[tuple[float, int], float]:
+    """Return the test errors of some pairs of C and column of rounds, from one fit for each C."""
+    longest: dict[float, int] = {}
+    for C, column in stages:
+        longest[C] = max(column, longest.get(C, 0))
+    errors = {}
+    for C, last in longest.items():
+        scores = fit(data, C, rounds[: last + 1]).scores(data.X_test)
+        errors |= {(C, column): data.error(scores[:, column]) for column in range(last + 1)}
+    return errors

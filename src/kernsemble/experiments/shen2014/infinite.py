@@ -1,4 +1,4 @@
-"""Trials on the way to all stumps at once, on kernels that mix, on what a round may choose from."""
+"""Trials on the way to all stumps at once, and on kernels that mix."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ import numpy as np
 from kernsemble.column_generation import column_generation
 from kernsemble.experiments.shen2014.cgens import machine_ensemble
 from kernsemble.experiments.shen2014.draws import draw, folds_of
-from kernsemble.experiments.shen2014.ensembles import boost, generate, search
-from kernsemble.experiments.shen2014.machines import choose_width, powers_of_two
+from kernsemble.experiments.shen2014.ensembles import search
+from kernsemble.experiments.shen2014.machines import choose_cost, choose_width, powers_of_two
 from kernsemble.experiments.shen2014.plan import paper
-from kernsemble.experiments.shen2014.pools import make_family
+from kernsemble.experiments.shen2014.protocol import Cosines, Widths
 from kernsemble.experiments.shen2014.sets import BINARY_SETS
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.fourier import FourierPool
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.kernels import stump_kernel
 from kernsemble.masters.hinge import Hinge
-from kernsemble.masters.kernel_hinge import cross_validate_path, solve_kernel_hinge
-from kernsemble.masters.lp import HingeLP
+from kernsemble.masters.kernel_hinge import solve_kernel_hinge
 
 
 @paper.trials("path", methods=("CGENS",), datasets=BINARY_SETS)
@@ -38,14 +37,13 @@ def to_infinity(
     ranks, ranks_test = ranks_of(data.X, data.X), ranks_of(data.X, data.X_test)
     K, K_test = 2.0 * stump_kernel(ranks), 2.0 * stump_kernel(ranks_test, ranks)
     Cs = powers_of_two(log2_C_path)
-    C = Cs[int(cross_validate_path(K, data.y, Cs, folds_of(trial, data.y, n_folds)).sum(axis=1).argmax())]
+    C = choose_cost(K, data.y, folds_of(trial, data.y, n_folds), Cs)
     machine = solve_kernel_hinge(K, data.y, C, tol=1e-6)
     target = K_test @ machine.w + machine.b
-    oracle, master = StumpOracle(data.X, constant=False), Hinge(data.y, C, intercept="free", tol=tol_path)
-    scores = generate(oracle, master, counts, tol_path)
-    decisions = scores.scores(data.X_test)
-    H = np.asarray(scores.hypotheses.outputs(data.X), dtype=np.float64)
-    objectives = [_objective(H[:, : len(w)], w, b, data.y, C) for w, b in scores.weights]
+    ensemble = machine_ensemble(partial(StumpOracle, constant=False), tol_path)(data, C, counts)
+    decisions = ensemble.scores(data.X_test)
+    H = np.asarray(ensemble.hypotheses.outputs(data.X), dtype=np.float64)
+    objectives = [_objective(H[:, : len(w)], w, b, data.y, C) for w, b in ensemble.weights]
     return {
         "objective": np.array(objectives) / machine.objective - 1.0,
         "disagreement": 100.0 * ((decisions > 0) != (target > 0)[:, None]).mean(axis=0),
@@ -72,16 +70,7 @@ MIXTURES = ("width by cross-validation", "all widths at once", "all widths, all 
 
 @paper.trials("multiple_kernels", methods=MIXTURES, datasets=BINARY_SETS)
 def multiple_kernels(
-    trial: Trial,
-    *,
-    n_folds: int,
-    pool_size: int,
-    log2_C_cosines: list[int],
-    log2_C_gauss: list[int],
-    log2_gamma: list[int],
-    width_ties: str,
-    tol: float,
-    n_cosines: int,
+    trial: Trial, *, n_folds: int, cosines: Cosines, widths: Widths, tol: float, n_cosines: int
 ) -> dict[str, float | np.ndarray]:
     """CGENS over cosines of one width that a kernel machine has searched for, or of many kernels in one pool.
 
@@ -89,24 +78,21 @@ def multiple_kernels(
     on each width, kernels: how many of the mixed kernels (widths times groups of features) have any.
     """
     data = draw(trial)
-    folds, gammas = folds_of(trial, data.y, n_folds), powers_of_two(log2_gamma)
-    Cs = powers_of_two(log2_C_cosines)
-    problems, widths = len(Cs) * n_folds, gammas
+    folds, gammas = folds_of(trial, data.y, n_folds), powers_of_two(widths.log2_gamma)
+    Cs, mixed = powers_of_two(cosines.log2_C_cosines), gammas
+    problems = len(Cs) * n_folds
     started = process_time()
     if trial.method == "width by cross-validation":
-        grid = powers_of_two(log2_C_gauss)
-        widths = [choose_width(data, folds, grid, gammas, width_ties)]
-        problems += len(grid) * len(gammas) * n_folds
-    options = {"n_hypotheses": pool_size, "random_state": trial.shared_seed("pool")}
-    family = partial(FourierPool, gamma=widths, groups=_groups(trial.method, data.X.shape[1]), **options)
-    fit = machine_ensemble(family, [n_cosines], tol)
-    C, _ = search(fit, data, folds, Cs, [n_cosines]).best()
-    master = Hinge(data.y, C, intercept="free", tol=tol)
-    result = column_generation(family(data.X), master, n_cosines, tol=tol)
-    seconds = process_time() - started
-    pool, w = family(data.X), result.solution.w
+        mixed = [choose_width(data, folds, widths)]
+        problems += len(widths.log2_C_gauss) * len(gammas) * n_folds
+    options = {"n_hypotheses": cosines.pool_size, "random_state": trial.shared_seed("pool")}
+    family = partial(FourierPool, gamma=mixed, groups=_groups(trial.method, data.X.shape[1]), **options)
+    C, _ = search(machine_ensemble(family, tol), data, folds, Cs, [n_cosines]).best()
+    pool, master = family(data.X), Hinge(data.y, C, intercept="free", tol=tol)
+    result = column_generation(pool, master, n_cosines, tol=tol, keep_weights=False)
+    seconds, w = process_time() - started, result.solution.w
     weights = _weight_by_kernel(pool, result.keys, w)
-    by_width = dict(zip(widths, weights.reshape(len(widths), -1).sum(axis=1) / weights.sum(), strict=True))
+    by_width = dict(zip(mixed, weights.reshape(len(mixed), -1).sum(axis=1) / weights.sum(), strict=True))
     return {
         "error": data.error(pool.collect(result.keys).decision(data.X_test, w, result.solution.b)),
         "problems": problems,
@@ -125,39 +111,3 @@ def _weight_by_kernel(pool: FourierPool, keys: list, w: np.ndarray) -> np.ndarra
     """Return the total absolute weight on the cosines of each kernel, widths times groups."""
     owners = [pool.kernel_of(key) for key in keys]
     return np.bincount(owners, weights=np.abs(w), minlength=len(pool.kernels))
-
-
-# What a round may choose from: all stumps, or 2000 drawn once or anew in each round.
-FAMILIES = (
-    "stump", "stumps once", "stumps fresh", "perceptrons ball once", "perceptrons ball fresh",
-    "perceptrons segment once", "perceptrons segment fresh",
-)  # fmt: skip
-
-
-@paper.trials("pools", methods=FAMILIES, datasets=BINARY_SETS)
-def pools(
-    trial: Trial,
-    *,
-    pool_size: int,
-    log2_C_pools: dict[str, int],
-    rounds: list[int],
-    tol: float,
-) -> dict[str, np.ndarray]:
-    """Test errors of AdaBoost, LPBoost and CGENS after some rounds, with the same choice in each round."""
-    data = draw(trial)
-    seed = trial.shared_seed("pool")
-
-    def family(*, constant: bool):
-        return make_family(trial.method, data.X, seed, constant=constant, size=pool_size)
-
-    hinge = Hinge(data.y, 2.0 ** log2_C_pools["CGENS"], intercept="free", tol=tol)
-    lp = HingeLP(data.y, 2.0 ** log2_C_pools["LPBoost"])
-    found = {
-        "AdaBoost": boost(family(constant=True), data.y, rounds),
-        "LPBoost": generate(family(constant=True), lp, rounds, tol),
-        "CGENS": generate(family(constant=False), hinge, rounds, tol),
-    }
-    return {
-        name: np.array([data.error(s) for s in stages.scores(data.X_test).T])
-        for name, stages in found.items()
-    }

@@ -9,10 +9,10 @@ from kernsemble.experiments.shen2014.ensembles import Family, Fit, Stages, gener
 from kernsemble.masters.lp import HingeLP
 
 
-def linear_programming(family: Family, rounds: Sequence[int], tol: float) -> Fit:
+def linear_programming(family: Family, tol: float) -> Fit:
     """Return how LPBoost is fitted: problem (4), as the paper prints it without an intercept."""
 
-    def fit(part: Draw, C: float) -> Stages:
+    def fit(part: Draw, C: float, rounds: Sequence[int]) -> Stages:
         return generate(family(part.X), HingeLP(part.y, C), rounds, tol)
 
     return fit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -16,6 +17,7 @@ from kernsemble.data.store import load
 from kernsemble.experiments.shen2014.draws import Draw, folds_of
 from kernsemble.experiments.shen2014.machines import powers_of_two
 from kernsemble.experiments.shen2014.plan import paper
+from kernsemble.experiments.shen2014.protocol import Classes
 from kernsemble.experiments.shen2014.sets import MULTICLASS_SETS, STORED, UCI_SETS
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpHypotheses, StumpOracle
@@ -81,7 +83,7 @@ def boost_classes(
     return oracle.collect(boosted.keys), [(boosted.W[:T], 0.0) for T in checkpoints], clock
 
 
-def fit_simplex(part: Draw, C: float, checkpoints: Sequence[int], tol: float) -> Fitted:
+def fit_simplex(part: Draw, C: float, checkpoints: Sequence[int], *, tol: float) -> Fitted:
     """Fit CGENS-SLS; scores are inner products with the codes, equation (15)."""
     classes, labels = np.unique(part.y, return_inverse=True)
     clock = Clock()
@@ -96,18 +98,13 @@ FitC = Callable[[Draw, float, Sequence[int]], Fitted]
 
 
 def select_and_fit(
-    trial: Trial,
-    fit: FitC,
-    Cs: Sequence[float],
-    checkpoints: list[int],
-    n_folds: int,
-    vision_search: dict[str, int],
+    trial: Trial, fit: FitC, Cs: Sequence[float], classes: Classes
 ) -> dict[str, float | np.ndarray]:
     """Choose C by cross-validation, on vision sets by a shorter one, and fit; the smaller C of equals."""
-    data = multiclass_draw(trial)
-    folds, search_rounds = folds_of(trial, data.y, n_folds), checkpoints[-1]
+    data, checkpoints = multiclass_draw(trial), classes.checkpoints
+    folds, search_rounds = folds_of(trial, data.y, classes.n_folds), checkpoints[-1]
     if trial.dataset not in UCI_SETS:
-        folds, search_rounds = folds[: vision_search["folds"]], vision_search["rounds"]
+        folds, search_rounds = folds[: classes.vision_search["folds"]], classes.vision_search["rounds"]
     wrong = np.zeros(len(Cs))
     for train, held_out in folds:
         part = data.part(train, held_out)
@@ -142,17 +139,7 @@ def boosted_classes(trial: Trial, *, checkpoints: list[int], coloring: str) -> d
 
 @paper.trials("table3", methods=("CGENS-SLS",), datasets=MULTICLASS_SETS)
 def simplex_classes(
-    trial: Trial,
-    *,
-    checkpoints: list[int],
-    n_folds: int,
-    log2_C_sls: list[int],
-    vision_search: dict[str, int],
-    tol: float,
+    trial: Trial, *, classes: Classes, log2_C_sls: list[int], tol: float
 ) -> dict[str, float | np.ndarray]:
     """CGENS-SLS, its C by cross-validation."""
-
-    def fit(part: Draw, C: float, rounds: Sequence[int]) -> Fitted:
-        return fit_simplex(part, C, rounds, tol)
-
-    return select_and_fit(trial, fit, powers_of_two(log2_C_sls), checkpoints, n_folds, vision_search)
+    return select_and_fit(trial, partial(fit_simplex, tol=tol), powers_of_two(log2_C_sls), classes)

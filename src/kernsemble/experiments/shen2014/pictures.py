@@ -21,7 +21,7 @@ def scenes(
     (right) and over the true one (wrong); taken_for: the classes that the wrong ones are taken for.
     """
     data = multiclass_draw(trial)
-    stumps, weights, _ = fit_simplex(data, 2.0**log2_C_scenes, [n_rounds], tol)
+    stumps, weights, _ = fit_simplex(data, 2.0**log2_C_scenes, [n_rounds], tol=tol)
     W, b = weights[-1]
     scores = stumps.decision(data.X_test, W) + b
     predicted, ordered = scores.argmax(axis=1), np.sort(scores, axis=1)

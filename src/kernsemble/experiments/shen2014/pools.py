@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from kernsemble.experiments.shen2014.protocol import Perceptrons
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.base import Oracle
 from kernsemble.hypotheses.fourier import FourierPool
@@ -49,3 +50,9 @@ def family_of(trial: Trial, name: str, **options: object) -> Callable[[np.ndarra
 
 def _family(name: str, seed: int, options: dict, X: np.ndarray) -> Oracle:
     return make_family(name, X, seed, **options)
+
+
+def perceptron_family(trial: Trial, perceptrons: Perceptrons) -> Callable[[np.ndarray], Oracle]:
+    """Return what draws the perceptrons of table II."""
+    name = f"perceptrons {perceptrons.thresholds} {perceptrons.pool}"
+    return family_of(trial, name, size=perceptrons.pool_size)

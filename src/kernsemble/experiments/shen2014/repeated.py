@@ -15,14 +15,20 @@ from kernsemble.experiments.shen2014.cgens import machine_ensemble
 from kernsemble.experiments.shen2014.draws import Draw, draw, folds_of
 from kernsemble.experiments.shen2014.ensembles import Family, Fit, boosting, search
 from kernsemble.experiments.shen2014.lpboost import linear_programming
-from kernsemble.experiments.shen2014.machines import DISTANCE_KERNELS, choose_width, powers_of_two
+from kernsemble.experiments.shen2014.machines import (
+    DISTANCE_KERNELS,
+    choose_cost,
+    choose_width,
+    powers_of_two,
+)
 from kernsemble.experiments.shen2014.plan import paper
-from kernsemble.experiments.shen2014.pools import family_of
+from kernsemble.experiments.shen2014.pools import family_of, perceptron_family
+from kernsemble.experiments.shen2014.protocol import Cosines, Perceptrons, Selection, Widths
 from kernsemble.experiments.shen2014.sets import IDA_SETS
 from kernsemble.experiments.shen2014.table2 import cosine_kernels
 from kernsemble.experiments.trial import Trial
 from kernsemble.kernels import gaussian_kernel
-from kernsemble.masters.kernel_hinge import cross_validate_path, solve_kernel_hinge
+from kernsemble.masters.kernel_hinge import solve_kernel_hinge
 
 Result = dict[str, float | np.ndarray]
 
@@ -31,41 +37,31 @@ def _first(trial: Trial) -> Trial:
     return replace(trial, number=0)
 
 
-def _family(trial: Trial, pool: str, pool_size: int, thresholds: str, *, constant: bool = True) -> Family:
+def _draws(trial: Trial, n_draws: int) -> list[Draw]:
+    return [draw(replace(trial, number=number)) for number in range(n_draws)]
+
+
+def _family(trial: Trial, perceptrons: Perceptrons, *, constant: bool = True) -> Family:
     """Return all stumps or a pool of perceptrons, as the method's name says."""
     if trial.method.startswith("stump"):
         return family_of(_first(trial), "stump", constant=constant)
-    return family_of(_first(trial), f"perceptrons {thresholds} {pool}", size=pool_size)
+    return perceptron_family(_first(trial), perceptrons)
 
 
-def _repeat(
-    trial: Trial, fit: Fit, Cs: Sequence[float], rounds: Sequence[int], n_folds: int, n_draws: int
-) -> Result:
+def _repeat(trial: Trial, fit: Fit, Cs: Sequence[float], selection: Selection, n_draws: int) -> Result:
     """Select on the first split, with stumps the number of rounds too, and fit all."""
-    first = draw(_first(trial))
-    found = search(fit, first, folds_of(_first(trial), first.y, n_folds), Cs, rounds)
+    splits, rounds = _draws(trial, n_draws), selection.rounds
+    folds = folds_of(_first(trial), splits[0].y, selection.n_folds)
+    found = search(fit, splits[0], folds, Cs, rounds)
     C, t = found.best(None if trial.method.startswith("stump") else len(rounds) - 1)
-    errors = []
-    for number in range(n_draws):
-        data = draw(replace(trial, number=number))
-        errors.append(data.error(fit(data, C).scores(data.X_test)[:, t]))
+    errors = [data.error(fit(data, C, [rounds[t]]).scores(data.X_test)[:, 0]) for data in splits]
     return {"errors": np.array(errors), "C": C, "rounds": rounds[t]}
 
 
 @paper.trials("draws", methods=("stump:AdaBoost", "perceptron:AdaBoost"), datasets=IDA_SETS)
-def boosted_draws(
-    trial: Trial,
-    *,
-    n_draws: int,
-    n_folds: int,
-    rounds: list[int],
-    pool: str,
-    pool_size: int,
-    thresholds: str,
-) -> Result:
+def boosted_draws(trial: Trial, *, n_draws: int, selection: Selection, perceptrons: Perceptrons) -> Result:
     """AdaBoost."""
-    fit = boosting(_family(trial, pool, pool_size, thresholds), rounds)
-    return _repeat(trial, fit, [1.0], rounds, n_folds, n_draws)
+    return _repeat(trial, boosting(_family(trial, perceptrons)), [1.0], selection, n_draws)
 
 
 @paper.trials("draws", methods=("stump:LPBoost", "perceptron:LPBoost"), datasets=IDA_SETS)
@@ -73,17 +69,14 @@ def lp_draws(
     trial: Trial,
     *,
     n_draws: int,
-    n_folds: int,
-    rounds: list[int],
-    pool: str,
-    pool_size: int,
-    thresholds: str,
+    selection: Selection,
+    perceptrons: Perceptrons,
     log2_C_lp: list[int],
     tol: float,
 ) -> Result:
     """LPBoost."""
-    fit = linear_programming(_family(trial, pool, pool_size, thresholds), rounds, tol)
-    return _repeat(trial, fit, powers_of_two(log2_C_lp), rounds, n_folds, n_draws)
+    fit = linear_programming(_family(trial, perceptrons), tol)
+    return _repeat(trial, fit, powers_of_two(log2_C_lp), selection, n_draws)
 
 
 @paper.trials("draws", methods=("stump:CGENS", "perceptron:CGENS"), datasets=IDA_SETS)
@@ -91,17 +84,14 @@ def cgens_draws(
     trial: Trial,
     *,
     n_draws: int,
-    n_folds: int,
-    rounds: list[int],
-    pool: str,
-    pool_size: int,
-    thresholds: str,
+    selection: Selection,
+    perceptrons: Perceptrons,
     log2_C: list[int],
     tol: float,
 ) -> Result:
     """CGENS on stumps and perceptrons."""
-    fit = machine_ensemble(_family(trial, pool, pool_size, thresholds, constant=False), rounds, tol)
-    return _repeat(trial, fit, powers_of_two(log2_C), rounds, n_folds, n_draws)
+    fit = machine_ensemble(_family(trial, perceptrons, constant=False), tol)
+    return _repeat(trial, fit, powers_of_two(log2_C), selection, n_draws)
 
 
 @paper.trials("draws", methods=("fourier:CGENS",), datasets=IDA_SETS)
@@ -109,29 +99,22 @@ def fourier_draws(
     trial: Trial,
     *,
     n_draws: int,
-    n_folds: int,
-    rounds: list[int],
+    selection: Selection,
     pool: str,
-    pool_size: int,
-    log2_C_cosines: list[int],
-    log2_C_gauss: list[int],
-    log2_gamma: list[int],
-    width_ties: str,
+    cosines: Cosines,
+    widths: Widths,
     tol: float,
 ) -> Result:
     """CGENS on cosines, of the width that the Gaussian machine has chosen."""
-    gamma = _width(trial, n_folds, log2_C_gauss, log2_gamma, width_ties)
-    family = family_of(_first(trial), f"fourier {pool}", size=pool_size, gamma=gamma)
-    fit = machine_ensemble(family, rounds, tol)
-    return _repeat(trial, fit, powers_of_two(log2_C_cosines), rounds, n_folds, n_draws)
+    gamma = _width(trial, selection.n_folds, widths)
+    family = family_of(_first(trial), f"fourier {pool}", size=cosines.pool_size, gamma=gamma)
+    fit = machine_ensemble(family, tol)
+    return _repeat(trial, fit, powers_of_two(cosines.log2_C_cosines), selection, n_draws)
 
 
-def _width(
-    trial: Trial, n_folds: int, log2_C_gauss: list[int], log2_gamma: list[int], width_ties: str
-) -> float:
+def _width(trial: Trial, n_folds: int, widths: Widths) -> float:
     first = draw(_first(trial))
-    folds = folds_of(_first(trial), first.y, n_folds)
-    return choose_width(first, folds, powers_of_two(log2_C_gauss), powers_of_two(log2_gamma), width_ties)
+    return choose_width(first, folds_of(_first(trial), first.y, n_folds), widths)
 
 
 Kernels = Callable[[Draw], Sequence[np.ndarray]]
@@ -141,13 +124,10 @@ def _repeat_machine(
     trial: Trial, kernels: Kernels, log2_Cs: Sequence[int], n_folds: int, n_draws: int
 ) -> Result:
     """Select C on the first split, and train on all."""
-    first, Cs = draw(_first(trial)), powers_of_two(log2_Cs)
-    folds = folds_of(_first(trial), first.y, n_folds)
-    C = Cs[int(cross_validate_path(kernels(first)[0], first.y, Cs, folds).sum(axis=1).argmax())]
-    errors = []
-    for number in range(n_draws):
-        data = draw(replace(trial, number=number))
+    C, errors = 0.0, []
+    for data in _draws(trial, n_draws):
         K, K_test = kernels(data)
+        C = C or choose_cost(K, data.y, folds_of(_first(trial), data.y, n_folds), powers_of_two(log2_Cs))
         machine = solve_kernel_hinge(K, data.y, C)
         errors.append(data.error(K_test @ machine.w + machine.b))
     return {"errors": np.array(errors), "C": C}
@@ -167,18 +147,9 @@ def machine_draws(
 
 
 @paper.trials("draws", methods=("fourier:RFF", "fourier:SVM"), datasets=IDA_SETS)
-def gaussian_draws(
-    trial: Trial,
-    *,
-    n_draws: int,
-    n_folds: int,
-    pool_size: int,
-    log2_C_gauss: list[int],
-    log2_gamma: list[int],
-    width_ties: str,
-) -> Result:
+def gaussian_draws(trial: Trial, *, n_draws: int, n_folds: int, pool_size: int, widths: Widths) -> Result:
     """The Gaussian machine, and the linear one on random cosines."""
-    gamma = _width(trial, n_folds, log2_C_gauss, log2_gamma, width_ties)
+    gamma = _width(trial, n_folds, widths)
     seed = _first(trial).shared_seed("pool")
 
     def kernels(data: Draw) -> list[np.ndarray]:
@@ -186,4 +157,4 @@ def gaussian_draws(
             return cosine_kernels(data, seed, pool_size, gamma)
         return [gaussian_kernel(X, data.X, gamma=gamma) for X in (data.X, data.X_test)]
 
-    return _repeat_machine(trial, kernels, log2_C_gauss, n_folds, n_draws)
+    return _repeat_machine(trial, kernels, widths.log2_C_gauss, n_folds, n_draws)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from kernsemble.data.store import load
+from kernsemble.experiments.shen2014.cgens import stump_ensemble
 from kernsemble.experiments.shen2014.draws import Draw, folds_of
-from kernsemble.experiments.shen2014.ensembles import Stages, boost, generate, search
+from kernsemble.experiments.shen2014.ensembles import search
 from kernsemble.experiments.shen2014.machines import powers_of_two
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.trial import Trial
-from kernsemble.hypotheses.stumps import StumpOracle
-from kernsemble.masters.hinge import Hinge
 
 
 def spam_draw(trial: Trial) -> Draw:
@@ -28,20 +27,12 @@ def spam(
     trial: Trial, *, n_folds: int, n_stumps: int, log2_C: list[int], tol: float
 ) -> dict[str, float | np.ndarray]:
     """Test error of 60 stumps; features: how many of them look at each feature."""
-    data = spam_draw(trial)
-    rounds = [n_stumps]
-
-    def fit(part: Draw, C: float) -> Stages:
-        if trial.method == "AdaBoost":
-            return boost(StumpOracle(part.X), part.y, rounds)
-        master = Hinge(part.y, C, intercept="free", tol=tol)
-        return generate(StumpOracle(part.X, constant=False), master, rounds, tol)
-
+    data, fit = spam_draw(trial), stump_ensemble(trial.method, tol)
     C = 1.0
     if trial.method == "Ours":
         folds = folds_of(trial, data.y, n_folds)
-        C, _ = search(fit, data, folds, powers_of_two(log2_C), rounds).best()
-    ensemble = fit(data, C)
+        C, _ = search(fit, data, folds, powers_of_two(log2_C), [n_stumps]).best()
+    ensemble = fit(data, C, [n_stumps])
     stumps = ensemble.hypotheses
     counts = np.bincount(stumps.features[np.isfinite(stumps.thresholds)], minlength=data.X.shape[1])
     return {"error": data.error(ensemble.scores(data.X_test)[:, 0]), "C": C, "features": counts}

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernsemble.experiments.shen2014.cgens import machine_ensemble
-from kernsemble.experiments.shen2014.draws import Draw, draw, folds_of
-from kernsemble.experiments.shen2014.ensembles import Fit, boosting, search
+from kernsemble.experiments.shen2014.draws import draw, folds_of
+from kernsemble.experiments.shen2014.ensembles import Fit, boosting, errors_at, search
 from kernsemble.experiments.shen2014.lpboost import linear_programming
 from kernsemble.experiments.shen2014.machines import DISTANCE_KERNELS, powers_of_two, train_on_kernel
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.pools import family_of
+from kernsemble.experiments.shen2014.protocol import Selection
 from kernsemble.experiments.shen2014.sets import BINARY_SETS
 from kernsemble.experiments.trial import Trial
 
@@ -30,64 +31,53 @@ def equal_rounds(rounds: Sequence[int], n_Cs: int, n_folds: int) -> list[int]:
 
 
 @paper.trials("table1", methods=("AdaBoost",), datasets=BINARY_SETS)
-def boosted_stumps(trial: Trial, *, n_folds: int, rounds: list[int], log2_C: list[int]) -> Result:
+def boosted_stumps(trial: Trial, *, selection: Selection, log2_C: list[int]) -> Result:
     """AdaBoost, its number of rounds by cross-validation; by_calls: with as many calls as CGENS has."""
-    data, longer = draw(trial), equal_rounds(rounds, len(log2_C), n_folds)
+    data, rounds, n_folds = draw(trial), selection.rounds, selection.n_folds
+    longer = equal_rounds(rounds, len(log2_C), n_folds)
     grid = sorted({*rounds, *longer})
-    fit = boosting(family_of(trial, "stump"), grid)
+    fit = boosting(family_of(trial, "stump"))
     found = search(fit, data, folds_of(trial, data.y, n_folds), [1.0], grid)
-    scores = fit(data, 1.0).scores(data.X_test)
-    _, t = found.among([j for j, T in enumerate(grid) if T in rounds])
-    reached = [found.among([j for j, T in enumerate(grid) if most >= T])[1] for most in longer]
+    best = found.among([j for j, T in enumerate(grid) if T in rounds])
+    last = 1.0, grid.index(rounds[-1])
+    stages = [found.among([j for j, T in enumerate(grid) if most >= T]) for most in longer]
+    errors = errors_at(fit, data, grid, [best, last, *stages])
     return {
-        "error": data.error(scores[:, t]),
-        "error_500": data.error(scores[:, grid.index(rounds[-1])]),
-        "rounds": grid[t],
-        "by_calls": np.array([data.error(scores[:, j]) for j in reached]),
+        "error": errors[best],
+        "error_500": errors[last],
+        "rounds": grid[best[1]],
+        "by_calls": np.array([errors[stage] for stage in stages]),
     }
 
 
 @paper.trials("table1", methods=("LPBoost",), datasets=BINARY_SETS)
-def lp_stumps(trial: Trial, *, n_folds: int, rounds: list[int], log2_C_lp: list[int], tol: float) -> Result:
+def lp_stumps(trial: Trial, *, selection: Selection, log2_C_lp: list[int], tol: float) -> Result:
     """LPBoost, its C and number of rounds by cross-validation."""
-    fit = linear_programming(family_of(trial, "stump"), rounds, tol)
-    return _selected(trial, fit, powers_of_two(log2_C_lp), n_folds, rounds)
+    fit = linear_programming(family_of(trial, "stump"), tol)
+    return _selected(trial, fit, powers_of_two(log2_C_lp), selection)
 
 
 @paper.trials("table1", methods=("CGENS",), datasets=BINARY_SETS)
-def cgens_stumps(trial: Trial, *, n_folds: int, rounds: list[int], log2_C: list[int], tol: float) -> Result:
+def cgens_stumps(trial: Trial, *, selection: Selection, log2_C: list[int], tol: float) -> Result:
     """CGENS, its C and number of rounds by cross-validation."""
-    fit = machine_ensemble(family_of(trial, "stump", constant=False), rounds, tol)
-    return _selected(trial, fit, powers_of_two(log2_C), n_folds, rounds)
+    fit = machine_ensemble(family_of(trial, "stump", constant=False), tol)
+    return _selected(trial, fit, powers_of_two(log2_C), selection)
 
 
-def _selected(trial: Trial, fit: Fit, Cs: list[float], n_folds: int, rounds: list[int]) -> Result:
+def _selected(trial: Trial, fit: Fit, Cs: list[float], selection: Selection) -> Result:
     """Return the errors with C and rounds selected, with all rounds and C alone selected, and by calls."""
-    data = draw(trial)
-    found = search(fit, data, folds_of(trial, data.y, n_folds), Cs, rounds)
-    errors = _Errors(fit, data)
-    (C, t), (last, end) = found.best(), found.best(len(rounds) - 1)
+    data, rounds = draw(trial), selection.rounds
+    found = search(fit, data, folds_of(trial, data.y, selection.n_folds), Cs, rounds)
+    best, last = found.best(), found.best(len(rounds) - 1)
     stages = [found.among(range(count)) for count in range(1, len(rounds) + 1)]
+    errors = errors_at(fit, data, rounds, [best, last, *stages])
     return {
-        "error": errors.at(C, t),
-        "error_500": errors.at(last, end),
-        "C": C,
-        "rounds": rounds[t],
-        "by_calls": np.array([errors.at(*stage) for stage in stages]),
+        "error": errors[best],
+        "error_500": errors[last],
+        "C": best[0],
+        "rounds": rounds[best[1]],
+        "by_calls": np.array([errors[stage] for stage in stages]),
     }
-
-
-class _Errors:
-    """Test errors by C and number of rounds; each C is fitted once."""
-
-    def __init__(self, fit: Fit, data: Draw) -> None:
-        self.fit, self.data, self.scores = fit, data, {}
-
-    def at(self, C: float, column: int) -> float:
-        """Return the error after the number of rounds in a column."""
-        if C not in self.scores:
-            self.scores[C] = self.fit(self.data, C).scores(self.data.X_test)
-        return self.data.error(self.scores[C][:, column])
 
 
 @paper.trials("table1", methods=("SVM",), datasets=BINARY_SETS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kernsemble.experiments.shen2014.cgens import machine_ensemble
-from kernsemble.experiments.shen2014.draws import Draw, draw, folds_of
-from kernsemble.experiments.shen2014.ensembles import Fit, boosting, search
+from kernsemble.experiments.shen2014.draws import Draw, Folds, draw, folds_of
+from kernsemble.experiments.shen2014.ensembles import Fit, boosting, errors_at, search
 from kernsemble.experiments.shen2014.lpboost import linear_programming
 from kernsemble.experiments.shen2014.machines import (
     DISTANCE_KERNELS,
@@ -15,26 +15,21 @@ from kernsemble.experiments.shen2014.machines import (
     train_on_kernel,
 )
 from kernsemble.experiments.shen2014.plan import paper
-from kernsemble.experiments.shen2014.pools import family_of, make_family
+from kernsemble.experiments.shen2014.pools import family_of, make_family, perceptron_family
+from kernsemble.experiments.shen2014.protocol import Cosines, Perceptrons, Selection, Widths
 from kernsemble.experiments.shen2014.sets import BINARY_SETS
 from kernsemble.experiments.trial import Trial
 from kernsemble.kernels import gaussian_kernel
 
+Result = dict[str, float]
+
 
 @paper.trials("table2", methods=("fourier:RFF", "fourier:SVM"), datasets=BINARY_SETS, together=True)
-def fourier_machines(
-    trial: Trial,
-    *,
-    n_folds: int,
-    pool_size: int,
-    log2_C_gauss: list[int],
-    log2_gamma: list[int],
-    width_ties: str,
-) -> dict[str, dict[str, float]]:
+def fourier_machines(trial: Trial, *, n_folds: int, pool_size: int, widths: Widths) -> dict[str, Result]:
     """The Gaussian machine, and the linear one on random cosines of the width that it has chosen."""
     data = draw(trial)
-    folds, Cs = folds_of(trial, data.y, n_folds), powers_of_two(log2_C_gauss)
-    gamma = choose_width(data, folds, Cs, powers_of_two(log2_gamma), width_ties)
+    folds, Cs = folds_of(trial, data.y, n_folds), powers_of_two(widths.log2_C_gauss)
+    gamma = choose_width(data, folds, widths)
     kernels = {
         "fourier:SVM": [gaussian_kernel(X, data.X, gamma=gamma) for X in (data.X, data.X_test)],
         "fourier:RFF": cosine_kernels(data, trial.shared_seed("pool"), pool_size, gamma),
@@ -55,93 +50,60 @@ def cosine_kernels(data: Draw, seed: int, size: int, gamma: float) -> list[np.nd
 
 @paper.trials("table2", methods=("fourier:CGENS",), datasets=BINARY_SETS)
 def fourier_cgens(
-    trial: Trial,
-    *,
-    n_folds: int,
-    rounds: list[int],
-    pool: str,
-    pool_size: int,
-    log2_C_cosines: list[int],
-    log2_C_gauss: list[int],
-    log2_gamma: list[int],
-    width_ties: str,
-    tol: float,
-) -> dict[str, float]:
+    trial: Trial, *, selection: Selection, pool: str, cosines: Cosines, widths: Widths, tol: float
+) -> Result:
     """CGENS on cosines of the width that the Gaussian machine has chosen."""
     data = draw(trial)
-    folds = folds_of(trial, data.y, n_folds)
-    gamma = choose_width(data, folds, powers_of_two(log2_C_gauss), powers_of_two(log2_gamma), width_ties)
-    fit = machine_ensemble(family_of(trial, f"fourier {pool}", size=pool_size, gamma=gamma), rounds, tol)
-    return {**_ensemble(trial, fit, powers_of_two(log2_C_cosines), n_folds, rounds), "gamma": gamma}
+    gamma = choose_width(data, folds_of(trial, data.y, selection.n_folds), widths)
+    fit = machine_ensemble(family_of(trial, f"fourier {pool}", size=cosines.pool_size, gamma=gamma), tol)
+    return {**_ensemble(trial, fit, powers_of_two(cosines.log2_C_cosines), selection), "gamma": gamma}
 
 
-def _machine(data: Draw, K: np.ndarray, K_test: np.ndarray, folds, Cs: list[float]) -> dict[str, float]:
+def _machine(data: Draw, K: np.ndarray, K_test: np.ndarray, folds: Folds, Cs: list[float]) -> Result:
     scores, C, size = train_on_kernel(K, K_test, data.y, folds, Cs)
     return {"error": data.error(scores), "C": C, "size": size}
 
 
-def _ensemble(trial: Trial, fit: Fit, Cs: list[float], n_folds: int, rounds: list[int]) -> dict[str, float]:
+def _ensemble(trial: Trial, fit: Fit, Cs: list[float], selection: Selection) -> Result:
     """Return the error after all rounds (C selected), and that with the rounds selected too."""
-    data = draw(trial)
-    found = search(fit, data, folds_of(trial, data.y, n_folds), Cs, rounds)
-    C, _ = found.best(len(rounds) - 1)
-    best, t = found.best()
-    scores = fit(data, C).scores(data.X_test)
-    selected = scores if best == C else fit(data, best).scores(data.X_test)
+    data, rounds = draw(trial), selection.rounds
+    found = search(fit, data, folds_of(trial, data.y, selection.n_folds), Cs, rounds)
+    last, best = found.best(len(rounds) - 1), found.best()
+    errors = errors_at(fit, data, rounds, [last, best])
     return {
-        "error": data.error(scores[:, -1]),
-        "error_selected": data.error(selected[:, t]),
-        "C": C,
-        "rounds": rounds[t],
+        "error": errors[last],
+        "error_selected": errors[best],
+        "C": last[0],
+        "rounds": rounds[best[1]],
     }
 
 
 @paper.trials("table2", methods=("perceptron:AdaBoost",), datasets=BINARY_SETS)
-def boosted_perceptrons(
-    trial: Trial, *, n_folds: int, rounds: list[int], pool: str, pool_size: int, thresholds: str
-) -> dict[str, float]:
+def boosted_perceptrons(trial: Trial, *, selection: Selection, perceptrons: Perceptrons) -> Result:
     """AdaBoost on a pool of perceptrons."""
-    family = family_of(trial, f"perceptrons {thresholds} {pool}", size=pool_size)
-    return _ensemble(trial, boosting(family, rounds), [1.0], n_folds, rounds)
+    return _ensemble(trial, boosting(perceptron_family(trial, perceptrons)), [1.0], selection)
 
 
 @paper.trials("table2", methods=("perceptron:LPBoost",), datasets=BINARY_SETS)
 def lp_perceptrons(
-    trial: Trial,
-    *,
-    n_folds: int,
-    rounds: list[int],
-    pool: str,
-    pool_size: int,
-    thresholds: str,
-    log2_C_lp: list[int],
-    tol: float,
-) -> dict[str, float]:
+    trial: Trial, *, selection: Selection, perceptrons: Perceptrons, log2_C_lp: list[int], tol: float
+) -> Result:
     """LPBoost on the same pool."""
-    family = family_of(trial, f"perceptrons {thresholds} {pool}", size=pool_size)
-    fit = linear_programming(family, rounds, tol)
-    return _ensemble(trial, fit, powers_of_two(log2_C_lp), n_folds, rounds)
+    fit = linear_programming(perceptron_family(trial, perceptrons), tol)
+    return _ensemble(trial, fit, powers_of_two(log2_C_lp), selection)
 
 
 @paper.trials("table2", methods=("perceptron:CGENS",), datasets=BINARY_SETS)
 def cgens_perceptrons(
-    trial: Trial,
-    *,
-    n_folds: int,
-    rounds: list[int],
-    pool: str,
-    pool_size: int,
-    thresholds: str,
-    log2_C: list[int],
-    tol: float,
-) -> dict[str, float]:
+    trial: Trial, *, selection: Selection, perceptrons: Perceptrons, log2_C: list[int], tol: float
+) -> Result:
     """CGENS on the same pool."""
-    fit = machine_ensemble(family_of(trial, f"perceptrons {thresholds} {pool}", size=pool_size), rounds, tol)
-    return _ensemble(trial, fit, powers_of_two(log2_C), n_folds, rounds)
+    fit = machine_ensemble(perceptron_family(trial, perceptrons), tol)
+    return _ensemble(trial, fit, powers_of_two(log2_C), selection)
 
 
 @paper.trials("table2", methods=("perceptron:SVM",), datasets=BINARY_SETS)
-def perceptron_machine(trial: Trial, *, n_folds: int, log2_C_perceptron: list[int]) -> dict[str, float]:
+def perceptron_machine(trial: Trial, *, n_folds: int, log2_C_perceptron: list[int]) -> Result:
     """Machine with the perceptron kernel, its C by cross-validation."""
     data = draw(trial)
     kernel = DISTANCE_KERNELS["perceptron"]

@@ -17,15 +17,15 @@ from kernsemble.estimators.distance_svc import DistanceKernelSVC
 from kernsemble.experiments.shen2014.cgens import machine_ensemble
 from kernsemble.experiments.shen2014.draws import draw, folds_of
 from kernsemble.experiments.shen2014.ensembles import search
-from kernsemble.experiments.shen2014.machines import powers_of_two
+from kernsemble.experiments.shen2014.machines import choose_cost, powers_of_two
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.pools import family_of
+from kernsemble.experiments.shen2014.protocol import Clocked
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.kernels import gaussian_kernel, stump_kernel
 from kernsemble.masters.base import Master
 from kernsemble.masters.hinge import Hinge
-from kernsemble.masters.kernel_hinge import cross_validate_path
 from kernsemble.masters.lp import HingeLP
 
 
@@ -44,16 +44,17 @@ def _master(method: str, y: np.ndarray, log2_C: dict[str, int], tol: float) -> M
     return HingeLP(y, 2.0 ** log2_C["LPBoost"], solver=solver)
 
 
-def _run(method: str, X: np.ndarray, y: np.ndarray, rounds: int, limit: float, log2_C: dict, tol: float):
+def _run(method: str, X: np.ndarray, y: np.ndarray, n_rounds: int, clocked: Clocked) -> np.ndarray:
     """Return the seconds after each round: oracle and master; stop when the limit is passed."""
     start = process_time()
     oracle, ends = StumpOracle(X, constant=method != "CGENS"), []
 
     def late(_: ColumnGeneration) -> bool:
         ends.append(process_time() - start)
-        return ends[-1] > limit
+        return ends[-1] > clocked.time_limit
 
-    column_generation(oracle, _master(method, y, log2_C, tol), rounds, callback=late, keep_weights=False)
+    master = _master(method, y, clocked.log2_C_time, clocked.tol)
+    column_generation(oracle, master, n_rounds, tol=clocked.tol, callback=late, keep_weights=False)
     return np.array(ends)
 
 
@@ -61,33 +62,18 @@ LP_METHODS = ("LPBoost, dual simplex", "LPBoost, interior point")
 
 
 @paper.trials("figure2", methods=("CGENS", *LP_METHODS), datasets=("MNIST",))
-def by_iterations(
-    trial: Trial,
-    *,
-    n_digits: int,
-    time_checkpoints: list[int],
-    time_limit: float,
-    log2_C_time: dict[str, int],
-    tol: float,
-) -> dict[str, float | np.ndarray]:
+def by_iterations(trial: Trial, *, n_digits: int, clocked: Clocked) -> dict[str, float | np.ndarray]:
     """Seconds after some numbers of rounds on 10^4 digits; a method that passes the limit stops there."""
     X, y = _digits(trial, n_digits)
-    _run(trial.method, X[:200], y[:200], 3, time_limit, log2_C_time, tol)  # compiles
-    ends = _run(trial.method, X, y, max(time_checkpoints), time_limit, log2_C_time, tol)
-    reached = [T for T in time_checkpoints if len(ends) >= T]
+    _run(trial.method, X[:200], y[:200], 3, clocked)  # compiles
+    ends = _run(trial.method, X, y, max(clocked.time_checkpoints), clocked)
+    reached = [T for T in clocked.time_checkpoints if len(ends) >= T]
     return {"reached": len(ends), "seconds_curve": ends[np.array(reached) - 1]}
 
 
 @paper.trials("figure2_examples", methods=("CGENS", *LP_METHODS), datasets=("MNIST",))
 def by_examples(
-    trial: Trial,
-    *,
-    digit_counts: list[int],
-    time_checkpoints: list[int],
-    n_rounds_time: int,
-    time_limit: float,
-    log2_C_time: dict[str, int],
-    tol: float,
+    trial: Trial, *, digit_counts: list[int], n_rounds_time: int, clocked: Clocked
 ) -> dict[str, float | np.ndarray]:
     """Seconds for 100 rounds on growing numbers of digits; reached: how many rounds each run came to.
 
@@ -95,14 +81,14 @@ def by_examples(
     """
     X, y = _digits(trial, max(digit_counts))
     order = trial.shared_rng("subset").permutation(len(y))
-    _run(trial.method, X[:200], y[:200], 3, time_limit, log2_C_time, tol)
+    _run(trial.method, X[:200], y[:200], 3, clocked)
     seconds, reached = [], []
     for n in digit_counts:
         rows = np.sort(order[:n])
-        ends = _run(trial.method, X[rows], y[rows], n_rounds_time, time_limit, log2_C_time, tol)
+        ends = _run(trial.method, X[rows], y[rows], n_rounds_time, clocked)
         seconds.append(ends[-1])
         reached.append(len(ends))
-    passed = np.array([T for T in time_checkpoints if len(ends) >= T])
+    passed = np.array([T for T in clocked.time_checkpoints if len(ends) >= T])
     return {
         "reached": np.array(reached),
         "seconds_curve": np.array(seconds),
@@ -129,7 +115,7 @@ def machine_prediction(
     stumps, gamma = trial.method == "stump machine", 1.0 / data.X.shape[1]
     Cs = powers_of_two(log2_C_stump if stumps else log2_C_gauss)
     K = stump_kernel(data.X) if stumps else gaussian_kernel(data.X, gamma=gamma)
-    C = Cs[int(cross_validate_path(K, data.y, Cs, folds_of(trial, data.y, n_folds)).sum(axis=1).argmax())]
+    C = choose_cost(K, data.y, folds_of(trial, data.y, n_folds), Cs)
     options = {} if stumps else {"gamma": gamma}
     model = DistanceKernelSVC("stump" if stumps else "gaussian", C=C, **options).fit(data.X, data.y)
     return {
@@ -157,10 +143,10 @@ def ensemble_prediction(
     data = draw(trial)
     stumps, gamma = trial.method.endswith("stumps"), 1.0 / data.X.shape[1]
     options = {"constant": False} if stumps else {"size": pool_size, "gamma": gamma}
-    fit = machine_ensemble(family_of(trial, "stump" if stumps else "fourier once", **options), sizes, tol)
+    fit = machine_ensemble(family_of(trial, "stump" if stumps else "fourier once", **options), tol)
     Cs, folds = powers_of_two(log2_C if stumps else log2_C_cosines), folds_of(trial, data.y, n_folds)
     C, _ = search(fit, data, folds, Cs, sizes).best(len(sizes) - 1)
-    ensemble = fit(data, C)
+    ensemble = fit(data, C, sizes)
     points = np.resize(data.X_test, (n_evaluated, data.X.shape[1]))
     seconds = [_best_of_three(ensemble.truncated(j), points) for j in range(len(sizes))]
     errors = [data.error(scores) for scores in ensemble.scores(data.X_test).T]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernsemble.experiments.shen2014.cgens import stump_ensemble
 from kernsemble.experiments.shen2014.draws import Draw, folds_of
-from kernsemble.experiments.shen2014.ensembles import Stages, boost, generate, search
+from kernsemble.experiments.shen2014.ensembles import search
 from kernsemble.experiments.shen2014.machines import powers_of_two
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.trial import Trial
-from kernsemble.hypotheses.stumps import StumpOracle
-from kernsemble.masters.hinge import Hinge
 
 
 def toy_draw(trial: Trial, n_train: int, n_test: int) -> Draw:
@@ -19,14 +18,6 @@ def toy_draw(trial: Trial, n_train: int, n_test: int) -> Draw:
     X = rng.standard_normal((n_train + n_test, 2))
     y = np.where((X**2).sum(axis=1) < 2.0 * np.log(2.0), 1.0, -1.0)
     return Draw(X[:n_train], y[:n_train], X[n_train:], y[n_train:])
-
-
-def fit_toy(method: str, part: Draw, C: float, rounds: list[int], tol: float) -> Stages:
-    """Fit AdaBoost or CGENS with stumps."""
-    if method == "AdaBoost":
-        return boost(StumpOracle(part.X), part.y, rounds)
-    master = Hinge(part.y, C, intercept="free", tol=tol)
-    return generate(StumpOracle(part.X, constant=False), master, rounds, tol)
 
 
 @paper.trials("figure1", methods=("AdaBoost", "CGENS"), datasets=("toy",))
@@ -41,16 +32,12 @@ def toy(
     tol: float,
 ) -> dict[str, float | np.ndarray]:
     """Training and test error after some numbers of rounds; C by cross-validation at the last."""
-    data = toy_draw(trial, n_train, n_test)
-    last = [checkpoints[-1]]
+    data, fit = toy_draw(trial, n_train, n_test), stump_ensemble(trial.method, tol)
     C = 1.0
     if trial.method == "CGENS":
         folds = folds_of(trial, data.y, n_folds)
-        found = search(
-            lambda part, C: fit_toy("CGENS", part, C, last, tol), data, folds, powers_of_two(log2_C_toy), last
-        )
-        C, _ = found.best()
-    ensemble = fit_toy(trial.method, data, C, checkpoints, tol)
+        C, _ = search(fit, data, folds, powers_of_two(log2_C_toy), checkpoints[-1:]).best()
+    ensemble = fit(data, C, checkpoints)
     test, train = (ensemble.scores(X) > 0 for X in (data.X_test, data.X))
     return {
         "test": 100.0 * (test != (data.y_test > 0)[:, None]).mean(axis=0),

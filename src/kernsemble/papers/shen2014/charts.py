@@ -6,8 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from kernsemble.experiments.shen2014.cgens import stump_ensemble
 from kernsemble.experiments.shen2014.sets import VISION_SETS
-from kernsemble.experiments.shen2014.toy import fit_toy, toy_draw
+from kernsemble.experiments.shen2014.toy import toy_draw
 from kernsemble.experiments.trial import Trial
 from kernsemble.figures import (
     PALETTE,
@@ -37,7 +38,8 @@ def draw_toy(study: Study) -> Figure:
     data = toy_draw(Trial("shen2014", "figure1", "toy", "CGENS", 0), protocol["n_train"], protocol["n_test"])
     chosen = evidence.sample("C", dataset="toy", method="CGENS").values
     if len(chosen):
-        ensemble = fit_toy("CGENS", data, chosen[0], [rounds[-1]], study.choices["tol"].value)
+        fit = stump_ensemble("CGENS", study.choices["tol"].value)
+        ensemble = fit(data, chosen[0], rounds[-1:])
         grid = plane_grid(data.X)
         draw_boundary(plane, grid, ensemble.scores(grid_points(grid))[:, 0])
     draw_classes(plane, data.X, data.y, size=10)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import rankdata
 
 from kernsemble.comparisons import bootstrap_probability
-from kernsemble.evidence import IncompleteEvidenceError
+from kernsemble.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.experiments.shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS, printed_label
 from kernsemble.ledger import Finding
 from kernsemble.papers.shen2014.cells import reading, require
@@ -72,14 +73,20 @@ def stump_methods_are_comparable(study: Study) -> Finding:
     """Mean errors over the sets lie within 1.5 points; CGENS has the lowest, the SVM the next."""
     errors = study.evidence("table1").array("error", _printed_labels(study, "table1"), TABLE1)
     means = errors.mean(axis=(0, 1))
-    ranks = (np.argsort(np.argsort(errors.mean(axis=0), axis=1), axis=1) + 1).mean(axis=0)
+    ranks = mean_ranks(errors.mean(axis=0))
     note = "mean error (mean rank): " + ", ".join(
         f"{name} {mean:.2f} ({rank:.1f})" for name, mean, rank in zip(TABLE1, means, ranks, strict=True)
     )
-    return Finding(_marginally(errors), bootstrap_probability(errors, _marginally), note)
+    return Finding(marginally_best(errors), bootstrap_probability(errors, marginally_best), note)
 
 
-def _marginally(errors: np.ndarray) -> bool:
+def mean_ranks(errors: np.ndarray) -> np.ndarray:
+    """Return the mean ranks of methods (columns) over sets (rows); equal errors share their ranks."""
+    return rankdata(errors, axis=1).mean(axis=0)
+
+
+def marginally_best(errors: np.ndarray) -> bool:
+    """Say whether errors (runs, sets, `TABLE1`) are near each other, CGENS first, the SVM second."""
     means = errors.mean(axis=(0, 1))
     return bool(means.max() - means.min() <= NEAR and means[3] < means[2] < means[:2].min())
 
@@ -94,7 +101,7 @@ def kernel_machines_and_cgens_lead(study: Study) -> Finding:
     errors = study.evidence("table2").array(
         "error", _printed_labels(study, "table2"), (*PERCEPTRON, *FOURIER)
     )
-    parts = _statements(errors)
+    parts = statements_of_table2(errors)
     means = errors.mean(axis=(0, 1))
     names = ("AdaBoost", "LPBoost", "SVM", "CGENS", "RFF", "Gaussian SVM", "Fourier CGENS")
     said = (
@@ -108,10 +115,11 @@ def kernel_machines_and_cgens_lead(study: Study) -> Finding:
         + "; "
         + ", ".join(f"{text}: {'yes' if part else 'no'}" for text, part in zip(said, parts, strict=True))
     )
-    return Finding(all(parts), bootstrap_probability(errors, lambda e: all(_statements(e))), note)
+    return Finding(all(parts), bootstrap_probability(errors, lambda e: all(statements_of_table2(e))), note)
 
 
-def _statements(errors: np.ndarray) -> tuple[bool, ...]:
+def statements_of_table2(errors: np.ndarray) -> tuple[bool, ...]:
+    """Say which of the four statements hold of errors (runs, sets, methods)."""
     boost, lp, svm, cgens, rff, gauss, fourier = errors.mean(axis=(0, 1))
     return (
         bool(max(svm, cgens) < min(boost, lp)),
@@ -183,14 +191,13 @@ def cgens_sls_is_best_overall(study: Study) -> Finding:
         "mean ranks " + ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.items())
         + f"; fastest of the three on {faster} of {len(vision)} vision sets"
     )  # fmt: skip
-    return Finding(best and faster > len(vision) / 2, None, note)
+    return Finding(bool(best and faster > len(vision) / 2), None, note)
 
 
-def _ranks(evidence, labels: list[str]) -> dict[str, float]:
+def _ranks(evidence: Evidence, labels: list[str]) -> dict[str, float]:
     """Return each method's mean rank over sets, by mean errors; all runs of a set must be there."""
     means = np.array([evidence.array("error", [label]).mean(axis=0)[0] for label in labels])
-    ranks = (np.argsort(np.argsort(means, axis=1), axis=1) + 1).mean(axis=0)
-    return dict(zip(evidence.methods, ranks.tolist(), strict=True))
+    return dict(zip(evidence.methods, mean_ranks(means).tolist(), strict=True))
 
 
 @reading.claim("S6")

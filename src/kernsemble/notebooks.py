@@ -124,7 +124,9 @@ def _execute(
         except papermill.PapermillExecutionError as error:
             trace = "\n".join(re.sub(r"\x1b\[[0-9;]*m", "", line) for line in error.traceback)
             raise NotebookError(f"{source}: a cell failed.\n{trace}") from None
-        except DeadKernelError:
+        except (DeadKernelError, RuntimeError) as error:
+            if not isinstance(error, DeadKernelError) and "Kernel died" not in str(error):
+                raise  # jupyter_client has no class of its own for a kernel that dies while it starts
             raise NotebookError(f"{source}: its kernel died; run the same command again.") from None
         return nbformat.read(output, as_version=4)
 

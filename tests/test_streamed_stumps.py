@@ -109,6 +109,20 @@ def test_sum_of_squares(rng, layout):
 
 
 @pytest.mark.usefixtures("resolution")
+def test_bound_of_the_sum_of_squares(rng, layout):
+    X, v = layout(rng, 300, 4), rng.normal(size=300)
+    exact, bound = (StreamedStumpOracle(X, bound=bound).sum_of_squares(v) for bound in (False, True))
+    assert exact * (1 - 1e-12) <= bound
+    assert bound <= exact + 4 * 300 * np.abs(v).sum() ** 2
+
+
+def test_bound_of_the_sum_of_squares_is_the_sum_where_every_code_has_one_value(rng, layout):
+    X, v = layout(rng, 300, 4), rng.normal(size=300)
+    exact, bound = (StreamedStumpOracle(X, bound=bound).sum_of_squares(v) for bound in (False, True))
+    np.testing.assert_allclose(bound, exact, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("resolution")
 def test_results_do_not_depend_on_threads(rng, layout, monkeypatch):
     X, V = layout(rng, 700, 4), rng.normal(size=(700, 2))
     alone = StreamedStumpOracle(X).best(V)

@@ -192,16 +192,29 @@ class BinnedSearch:
             self._closed.setdefault(feature, set()).add(float(threshold))
 
     def sum_of_squares(self, tables: np.ndarray) -> float:
-        """Return the sum of squared scores over the open cuts, for one column of weights."""
-        sums, only, squares = _Sums(tables, 0), slice(0, 1), 0.0
+        """Return the sum of squared scores over the open cuts, for one column of weights.
+
+        If a second column of ones follows, it counts the rows, and the sum is an upper bound: a code of
+        several values has at most as many cuts as rows, less one, and none above its limit.
+        """
+        sums, bounded, squares = _Sums(tables[:1], 0), len(tables) > 1, 0.0
         for feature, shift in enumerate(self._shifts):
             coarse = np.unique(np.flatnonzero(self._filled[feature]) >> shift)
-            (fine,) = self._finer([(feature, coarse)], sums, only)
+            (fine,) = self._finer([(feature, coarse)], sums, slice(0, 1))
             squares += _squares(fine.scores[self._open[feature, fine.codes]])
             inner = self._divisible[feature, fine.codes]
-            if inner.any():
-                squares += _squares(np.maximum(self._cuts_within(fine, inner, only)[1], 0))
+            if inner.any() and bounded:
+                counts = self._counts(feature, coarse, tables)[inner]
+                squares += float((counts - 1) @ fine.limits[inner].astype(np.float64) ** 2)
+            elif inner.any():
+                squares += _squares(np.maximum(self._cuts_within(fine, inner, slice(0, 1))[1], 0))
         return squares
+
+    def _counts(self, feature: int, coarse: np.ndarray, tables: np.ndarray) -> np.ndarray:
+        """Return the rows of each code within some coarse codes."""
+        if not self._shifts[feature]:
+            return tables[1, feature, coarse, 0][:, None]
+        return self.team.fine([(feature, coarse)], slice(1, 2))[0][0, ..., 0]
 
 
 def _squares(scores: np.ndarray) -> float:

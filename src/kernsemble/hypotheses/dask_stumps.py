@@ -34,20 +34,22 @@ class DaskStumpOracle(StreamedStumpOracle):
     Parameters
     ----------
     X : dask.array.Array of shape (n_samples, n_features)
-        Finite training data, in chunks of rows, with at least some 10,000 in each.
+        Finite training data, in chunks of rows, best one of millions for each worker.
     constant : bool, default=True
         Whether the constant hypothesis belongs to the family.
     client : distributed.Client, default=None
         Whose workers search; None is the current one.
     directory : path, default=None
         Where each worker writes the codes of its float data; None is its directory for temporary files.
+    bound : bool, default=True
+        Whether ``sum_of_squares`` is an upper bound; if exact, it brings each float feature of many values
+        here in turn, 12 bytes a sample.
     random_state : object, default=None
         Not used.
 
     Notes
     -----
-    Needs the packages ``dask`` and ``distributed``. ``sum_of_squares`` brings each float feature here in
-    turn, 12 bytes a sample.
+    Needs the packages ``dask`` and ``distributed``.
 
     Examples
     --------
@@ -66,11 +68,12 @@ class DaskStumpOracle(StreamedStumpOracle):
         constant: bool = True,
         client: Any = None,
         directory: str | PathLike | None = None,
+        bound: bool = True,
         random_state: object = None,
     ):
         if X.ndim != 2:
             raise ValueError(f"X has shape {X.shape}; expected (n_samples, n_features).")
-        self._set_up(DaskTeam(X, client, directory), constant)
+        self._set_up(DaskTeam(X, client, directory), constant, bound)
 
 
 class DaskTeam:

@@ -1,0 +1,177 @@
+"""Fits from a file, 10^4 to 10^7 rows of 50 features: results/benchmarks_growth.csv, .svg and .png.
+
+The data are written to a temporary directory (2.5 GB for 10^7 rows) and mapped into memory, once as bytes
+and once as float32, without ties. For each size: the time before the first round (codes are written), the
+time of a round, and the private memory that the fit added at its peak. Then worker processes of Dask, with
+10^6 rows, and with 6,400 in 64 parts: there the rows cost nothing, and what is left is communication.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from race import Row
+from scaling import slope
+
+from kernsemble import AdaBoost
+from kernsemble.boosting.partitioned import partitioned_adaboost
+from kernsemble.estimators.streamed_cgens import StreamedCGEns
+from kernsemble.hypotheses.streamed_stumps import StreamedStumpOracle
+
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+WIDTH, ROUNDS, BLOCK = 50, 10, 100_000
+DTYPES = ("uint8", "float32")
+TABLE = Path(__file__).parent.parent / "results" / "benchmarks_growth.csv"
+COLUMNS = ["model", "data", "workers", "n_samples", "before_first_round", "round", "private_mb", "data_mb"]
+
+
+def write(folder: Path, n: int) -> np.ndarray:
+    """Write the same data as bytes and as float32; return the labels."""
+    rng, labels = np.random.default_rng(0), []
+    with open(folder / "uint8", "wb") as coarse, open(folder / "float32", "wb") as fine:
+        for _ in range(0, n, BLOCK):
+            X = rng.standard_normal((min(n, BLOCK), WIDTH), dtype=np.float32)
+            labels.append(X[:, :5].sum(axis=1) + rng.standard_normal(len(X)) > 0)
+            X.tofile(fine)
+            np.clip(40 * X + 128, 0, 255).astype(np.uint8).tofile(coarse)
+    return np.where(np.concatenate(labels), 1, -1).astype(np.int8)
+
+
+@contextmanager
+def private_memory() -> Iterator[list[float]]:
+    """Append to the list the peak of private memory over that at the start, in MB."""
+    peak, done, start = [0.0], Event(), _private()
+    result: list[float] = []
+
+    def watch() -> None:
+        while not done.wait(0.01):
+            peak.append(_private() - start)
+
+    watcher = Thread(target=watch)
+    watcher.start()
+    try:
+        yield result
+    finally:
+        done.set()
+        watcher.join()
+        result.append(max(peak))
+
+
+def _private() -> float:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("RssAnon"):
+            return int(line.split()[1]) / 1000
+    raise OSError("Private memory is measured on Linux only.")
+
+
+def boost(X: Any, y: Any, **options: Any) -> tuple[float, float]:
+    """Return the seconds before the first round and of a round, weights with the rows."""
+    marks = [perf_counter()]
+
+    def rounds() -> Iterator[int]:
+        for t in range(1 + ROUNDS):  # the first two marks enclose what comes before
+            yield t
+            marks.append(perf_counter())
+
+    partitioned_adaboost(X, y, rounds(), **options)
+    rest = (marks[-1] - marks[1]) / ROUNDS
+    return marks[1] - marks[0] - rest, rest
+
+
+def adaboost(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Return the same for the estimator: from fits of two lengths."""
+    seconds = []
+    for n_rounds in (1, 4):
+        start = perf_counter()
+        AdaBoost(n_rounds, base=StreamedStumpOracle).fit(X, y)
+        seconds.append(perf_counter() - start)
+    return seconds[0] - (seconds[1] - seconds[0]) / 3, (seconds[1] - seconds[0]) / 3
+
+
+def cgens(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Return the same for column generation."""
+    start = perf_counter()
+    model = StreamedCGEns(1.0 / len(X), ROUNDS).fit(X, y)
+    seconds = perf_counter() - start
+    rest = sum(entry.oracle_seconds + entry.master_seconds for entry in model.rounds_)
+    return seconds - rest, rest / ROUNDS
+
+
+MODELS: dict[str, Callable] = {
+    "AdaBoost, weights with the rows": boost,
+    "AdaBoost(base=StreamedStumpOracle)": adaboost,
+    "StreamedCGEns": cgens,
+}
+
+
+def from_files() -> Iterator[tuple]:
+    """Measure every model on every size."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for n in SIZES:
+            y = write(folder, n)
+            for (model, fit), dtype in product(MODELS.items(), DTYPES):
+                X = np.memmap(folder / dtype, dtype=dtype, mode="r", shape=(n, WIDTH))
+                fit(X[:2000], y[:2000])  # compiled before the clock starts
+                with private_memory() as peak:
+                    before, rest = fit(X, y)
+                yield model, dtype, 0, n, before, rest, peak[0], X.nbytes / 1e6
+                sys.stdout.write(f"{model}, {dtype}, {n}: {before:.3g} + {rest:.3g} s, {peak[0]:.0f} MB\n")
+                sys.stdout.flush()
+
+
+def on_workers() -> Iterator[tuple]:
+    """Measure boosting over one and two worker processes; with hardly any rows, in 64 parts."""
+    import dask.array
+    from distributed import Client, LocalCluster
+
+    settings = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+    rng = np.random.default_rng(0)
+    for workers in (1, 2):
+        with LocalCluster(n_workers=workers, **settings) as cluster, Client(cluster) as client:
+            for dtype, (n, n_parts) in product(DTYPES, ((6_400, 64), (1_000_000, 4))):
+                X = (40 * rng.standard_normal((n, WIDTH), dtype=np.float32) + 128).clip(0, 255)
+                y = np.where(X[:, :5].sum(axis=1) + 40 * rng.standard_normal(n) > 640, 1, -1)
+                data = dask.array.from_array(X.astype(dtype), chunks=(n // n_parts, -1)).persist()
+                boost(data[:2000], y[:2000], client=client)
+                before, rest = boost(data, y, client=client)
+                yield "AdaBoost, weights with the rows", dtype, workers, n, before, rest, np.nan, X.size / 1e6
+                sys.stdout.write(f"{workers} workers, {dtype}, {n}: {before:.3g} + {rest:.3g} s\n")
+                sys.stdout.flush()
+
+
+def draw(table: pd.DataFrame) -> None:
+    """Draw the seconds of a round, with slopes in the legend."""
+    from kernsemble.figures import subplots
+
+    figure, axes = subplots(size=(5.6, 3.8))
+    here = table[table.workers == 0]
+    for color, (model, of_model) in enumerate(here.groupby("model", sort=False)):
+        for dtype, part in of_model.groupby("data", sort=False):
+            power = slope(part.n_samples.to_numpy(), part["round"].to_numpy())
+            label = f"{model}, {dtype}: slope {power:.2f}"
+            axes.plot(
+                part.n_samples, part["round"], "o-" if dtype == "uint8" else "s--", c=f"C{color}", label=label
+            )
+    axes.set(xscale="log", yscale="log", xlabel="rows of 50 features in a file", ylabel="seconds of a round")
+    axes.legend(fontsize=6.5)
+    for suffix in ("svg", "png"):
+        figure.savefig(TABLE.with_suffix(f".{suffix}"), metadata={"Date": None} if suffix == "svg" else None)
+
+
+def rows() -> list[Row]:
+    """Write and draw what was measured; no race, so no rows."""
+    table = pd.DataFrame([*from_files(), *on_workers()], columns=COLUMNS)
+    table.to_csv(TABLE, index=False, float_format="%.4g")
+    draw(table)
+    return []

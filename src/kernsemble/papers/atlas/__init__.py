@@ -1,0 +1,1 @@
+"""How the atlas reads its evidence: ranks, probabilities, fronts, answers, charts."""

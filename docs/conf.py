@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
 import notebook_figures  # noqa: E402
+from docstrings import escape_bars, unlink_names  # noqa: E402
 from errata_page import write_errata_page  # noqa: E402
 from ledger_exports import write_exports  # noqa: E402
 from ledger_pages import write_ledger_pages  # noqa: E402
@@ -31,7 +32,8 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build", "_extensions", "_start"]
+exclude_patterns = ["_build", "_extensions", "_start", "_templates"]
+templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
@@ -41,7 +43,9 @@ autosummary_generate = True
 autodoc_typehints = "none"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 default_role = "code"
+highlight_language = "none"  # of literal blocks in docstrings: mostly formulas; examples are recognized
 
 suppress_warnings = ["ref.ref", "ref.footnote"]  # inherited docstrings of scikit-learn refer to its own pages
 
@@ -58,6 +62,7 @@ html_static_path = ["_static", str(MATHJAX)]
 html_extra_path = ["_exports"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_show_search_summary = False  # it would fetch the pages found, which browsers refuse on file://
 mathjax_path = MATHJAX.name
 mathjax3_config = {"options": {"enableMenu": False}, "svg": {"fontCache": "global"}}
 
@@ -78,4 +83,6 @@ def gather_results() -> None:
 def setup(app) -> None:
     """Gather before Sphinx collects its pages; give the figures of notebooks their texts afterwards."""
     app.connect("config-inited", lambda app, config: gather_results())
+    app.connect("autodoc-process-docstring", escape_bars)
+    app.connect("doctree-read", unlink_names)
     notebook_figures.connect(app, ROOT)

@@ -23,7 +23,7 @@ FLAGS = (
     "--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-sync",
     "--remote-debugging-port=0", "--window-size=1280,900",
 )  # fmt: skip
-PATIENCE = 30.0  # seconds for any single answer
+PATIENCE = 120.0  # seconds for any single answer, on a busy machine
 
 
 def find_chromium() -> str | None:

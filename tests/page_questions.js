@@ -79,6 +79,16 @@ const ask = (() => {
     return [`${element.tagName} ${name}`, marked.some((one) => ring(getComputedStyle(one)))];
   }
 
+  // Links that the search has found, once it has found some.
+  async function searched() {
+    for (let tries = 0; tries < 100; tries++) {
+      const links = [...document.querySelectorAll("#search-results li a")].map((link) => link.href);
+      if (links.length && !document.querySelector("#search-progress")?.textContent.includes("Searching")) return links;
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    return [];
+  }
+
   // Rows of the ledger that are not filtered away.
   const rows = () => [...document.querySelectorAll("#ledger-table tbody tr")].filter((row) => !row.hidden);
 
@@ -94,7 +104,7 @@ const ask = (() => {
   }
 
   return {
-    faint, notTypeset, notLoaded, focus, choose, sortBy,
+    faint, notTypeset, notLoaded, focus, searched, choose, sortBy,
     width: () => document.documentElement.scrollWidth,
     background: () => parse(getComputedStyle(document.body).backgroundColor).slice(0, 3),
     texts: () => rows().map((row) => row.textContent.toLowerCase()),

@@ -1,6 +1,7 @@
 """The ledger's drawings and its pages of the site."""
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from kernsemble.ledger_figures import (
     draw_printed_against_ours,
     draw_quantiles,
     save_ledger_figures,
+    scored_rows,
 )
 from kernsemble.score import BEGIN, END, score_table, update_readme
 
@@ -44,14 +46,23 @@ def test_ledger_is_read_as_it_was_written(tmp_path):
     assert compared_rows(rows) == rows[:2]
 
 
+def test_facts_are_compared_but_are_no_draws():
+    fact = replace(make_row(0), ours_spread="", note="printed as exact")
+    single_run = replace(make_row(1), ours_spread="")
+    average_rank = replace(make_row(1), note="printed as exact")
+    rows = [make_row(), fact, single_run, average_rank]
+    assert compared_rows(rows) == rows
+    assert scored_rows(rows) == [make_row(), single_run, average_rank]
+
+
 def test_drawings_show_every_compared_cell_and_repeat_to_the_byte(tmp_path):
     scores = np.linspace(-30, 3, 40)
     rows = [make_row(z, "match" if abs(z) <= 2 else "better") for z in scores]
     (panel,) = draw_quantiles(rows).axes
     drawn = max((line.get_ydata() for line in panel.lines), key=len)
     np.testing.assert_allclose(np.sort(scores), drawn)
-    points = draw_printed_against_ours(rows).axes[0].lines
-    assert sum(len(line.get_xdata()) for line in points[:-1]) == 40
+    for axes in draw_printed_against_ours(rows).axes:
+        assert sum(len(line.get_xdata()) for line in axes.lines[:-1]) == 40
     save_ledger_figures(rows, tmp_path)
     first = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     save_ledger_figures(rows, tmp_path)

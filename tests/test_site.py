@@ -19,6 +19,9 @@ ROOT = Path(__file__).parents[1]
 NO_BROWSER = "Chromium was not found: `apt install chromium`, or name it: CHROMIUM=... make test-site"
 QUESTIONS = (ROOT / "tests/page_questions.js").read_text(encoding="utf-8")
 PHONE = 375
+pytestmark = pytest.mark.timeout(
+    1200
+)  # the site is built within the first test; a busy machine takes its time
 
 
 class Page(HTMLParser):
@@ -235,6 +238,14 @@ def test_keyboard_reaches_things_and_its_place_is_seen(ledger, site):
             seen.append(ledger.ask("ask.focus()"))
         assert all(ring for _, ring in seen), [name for name, ring in seen if not ring]
         assert len({name for name, _ in seen}) > 10
+
+
+def test_search_finds_pages_without_a_server(browser, site):
+    browser.look()
+    browser.open(f"{(site / 'search.html').as_uri()}?q=column+generation")
+    found = browser.ask("ask.searched()")
+    assert any("column_generation" in link for link in found)
+    assert not browser.complaints
 
 
 def test_theme_can_be_chosen_by_hand(ledger):

@@ -1,6 +1,6 @@
 """Pages of the ledger: the score, every printed number in one filterable table, and a page for each paper.
 
-Written before Sphinx collects its pages, from ``results/paper/ledger.csv`` and the rendered notebooks.
+Written before Sphinx collects its pages, from ``results/paper/ledger.*`` and the rendered notebooks.
 A number leads to the place in the article that shows its exhibit, the mark of its verdict to what is said
 about it.
 """
@@ -17,11 +17,12 @@ from ledger_places import Places, read_places
 
 from kernsemble.experiments.registry import PAPERS
 from kernsemble.ledger import VERDICTS, LedgerRow, read_ledger
-from kernsemble.ledger_figures import BEYOND, chance_beyond, compared_rows, save_ledger_figures
+from kernsemble.ledger_figures import BEYOND, chance_beyond, compared_rows, scored_rows
 from kernsemble.published import read_claims
 from kernsemble.score import score_table
 from kernsemble.tables import MARKS
 
+DRAWINGS = ("ledger_numbers.svg", "ledger_z.svg")
 TABLE_START = '<div class="table-wrapper"><table class="ledger">'
 TABLE_END = "</tbody></table></div>"
 READING_HELP = """Each cell shows our number, and below it the printed one. ✓ match: $|z| \\le 2$; ▲ better
@@ -36,7 +37,8 @@ def write_ledger_pages(root: Path, folder: Path) -> None:
     rows = read_ledger(root / "results" / "paper" / "ledger.csv")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    save_ledger_figures(rows, folder)
+    for drawing in DRAWINGS:
+        shutil.copy2(root / "results" / "paper" / drawing, folder)
     places = {key: read_places(root, key) for key in PAPERS}
     statements = {claim.id: claim.statement for claim in read_claims(root / "published" / "claims.yaml")}
     (folder / "index.md").write_text(index_page(rows, places, statements), encoding="utf-8")
@@ -53,8 +55,9 @@ def _link(address: str, text: str, name: str = "") -> str:
 
 def index_page(rows: Sequence[LedgerRow], places: Mapping[str, Places], statements: dict[str, str]) -> str:
     """Return the page with the score, the drawings, and all rows."""
-    compared = compared_rows(rows)
-    beyond = sum(abs(float(row.z)) > BEYOND for row in compared)
+    scored = scored_rows(rows)
+    facts = len(compared_rows(rows)) - len(scored)
+    beyond = sum(abs(float(row.z)) > BEYOND for row in scored)
     body = "\n".join(_full_row(row, places[row.paper], statements) for row in rows)
     heads = _heads("paper", "exhibit", "row", "column", "printed", "ours", "runs", "z", "verdict", "note")
     return f"""---
@@ -81,15 +84,17 @@ name leads to its tables, cell by cell; [the table of all rows](#all-rows) can b
 
 ![Printed numbers against ours on logarithmic axes.](ledger_numbers.svg)
 
-Each point is a printed number. On the line, ours is equal; below it, smaller.
+Each point is a printed number; on the right those between 1 and 100, most of them errors in percent. On the
+line, ours is equal; below it, smaller.
 
 ## Are the differences chance?
 
 ![Ordered z-scores against normal quantiles, a panel for each paper.](ledger_z.svg)
 
-If a reproduction follows the paper's protocol, its $z$-scores are draws from N(0, 1) and lie on the line. Of
-{len(compared)} compared numbers, {chance_beyond(len(compared)):.0f} are expected beyond $|z| = 2$ by chance;
-there are {beyond}. The articles say, paper by paper, where the others come from.
+If a reproduction follows the paper's protocol, its $z$-scores are draws from N(0, 1) and lie on the line.
+Of {len(scored)} numbers that vary from run to run, {chance_beyond(len(scored)):.0f} are expected beyond
+$|z| = 2$ by chance; there are {beyond}. ({facts} more are facts, such as the size of a dataset.)
+The articles say, paper by paper, where the others come from.
 
 ## All rows
 

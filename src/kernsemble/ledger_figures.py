@@ -27,34 +27,52 @@ def compared_rows(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
     return [row for row in rows if row.kind == "cell" and row.verdict in COMPARED]
 
 
+def scored_rows(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
+    """Return the compared cells that vary from run to run: their z-scores are draws, if the protocol is met.
+
+    Left out are facts without a spread, such as the size of a dataset: they are equal or they are not.
+    """
+    return [row for row in compared_rows(rows) if row.ours_spread or row.note != "printed as exact"]
+
+
 def chance_beyond(n_cells: int) -> float:
     """Return how many of n cells a faithful reproduction leaves beyond ``|z| = 2`` by chance."""
     return n_cells * 2 * float(stats.norm.sf(BEYOND))
 
 
 def draw_printed_against_ours(rows: Sequence[LedgerRow]) -> Figure:
-    """Draw every compared cell: printed value, our value, verdict by color and paper by shape."""
-    figure, axes = subplots(size=(6.4, 5.2))
+    """Draw every compared cell, verdict by color and paper by shape; on the right those between 1 and 100."""
+    figure, (whole, part) = subplots(1, 2, size=(9.6, 4.8))
     cells = [row for row in compared_rows(rows) if float(row.printed) > 0 and float(row.ours) > 0]
-    for paper in (key for key in PAPERS if any(row.paper == key for row in cells)):
-        for verdict in COMPARED:
-            chosen = [row for row in cells if (row.paper, row.verdict) == (paper, verdict)]
-            if chosen:
-                axes.plot(
-                    [float(row.printed) for row in chosen], [float(row.ours) for row in chosen],
-                    MARKERS.get(paper, "o"), color=COLORS[verdict], alpha=0.7, markeredgewidth=0,
-                    label=f"{paper}: {verdict} ({len(chosen)})",
-                )  # fmt: skip
-    low, high = _limits(cells)
+    for axes in (whole, part):
+        for paper in (key for key in PAPERS if any(row.paper == key for row in cells)):
+            for verdict in COMPARED:
+                chosen = [row for row in cells if (row.paper, row.verdict) == (paper, verdict)]
+                _draw_cells(axes, chosen, paper, verdict)
+    _frame(whole, *_limits(cells), "every compared number", subs=(1.0,))
+    _frame(part, 1.0, 100.0, "between 1 and 100", subs=(1.0, 2.0, 5.0))
+    whole.set_ylabel("reproduced (same unit)")
+    whole.legend(loc="upper left", fontsize=7)
+    return figure
+
+
+def _draw_cells(axes: Axes, cells: Sequence[LedgerRow], paper: str, verdict: str) -> None:
+    if cells:
+        axes.plot(
+            [float(row.printed) for row in cells], [float(row.ours) for row in cells],
+            MARKERS.get(paper, "o"), color=COLORS[verdict], alpha=0.7, markeredgewidth=0,
+            label=f"{paper}: {verdict} ({len(cells)})",
+        )  # fmt: skip
+
+
+def _frame(axes: Axes, low: float, high: float, title: str, *, subs: Sequence[float]) -> None:
     axes.plot([low, high], [low, high], color="#666666", linewidth=0.8, label="equal")
-    axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high))
+    axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), title=title)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_locator(LogLocator(subs=subs))
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
-    axes.set(xlabel="printed (unit of the paper's table)", ylabel="reproduced (same unit)")
-    axes.legend(loc="upper left")
-    return figure
+    axes.set_xlabel("printed (unit of the paper's table)")
 
 
 def _limits(cells: Sequence[LedgerRow]) -> tuple[float, float]:
@@ -64,7 +82,7 @@ def _limits(cells: Sequence[LedgerRow]) -> tuple[float, float]:
 
 def draw_quantiles(rows: Sequence[LedgerRow]) -> Figure:
     """Draw the ordered z-scores of each paper against normal quantiles; a faithful one lies on the line."""
-    compared = compared_rows(rows)
+    compared = scored_rows(rows)
     present = [key for key in PAPERS if any(row.paper == key for row in compared)]
     by_paper = {key: [float(row.z) for row in compared if row.paper == key] for key in present}
     figure, axes = subplots(1, max(len(by_paper), 1), size=(3.2 * max(len(by_paper), 1), 3.2), squeeze=False)
@@ -90,9 +108,13 @@ def _draw_quantiles_of(axes: Axes, paper: str, scores: np.ndarray) -> None:
 
 def save_ledger_figures(rows: Sequence[LedgerRow], folder: Path) -> None:
     """Write ``ledger_numbers`` and ``ledger_z`` as SVG and PNG."""
-    count, beyond = len(compared_rows(rows)), sum(abs(float(row.z)) > BEYOND for row in compared_rows(rows))
+    scored = scored_rows(rows)
+    count, beyond = len(scored), sum(abs(float(row.z)) > BEYOND for row in scored)
+    shown = (
+        f"{len(compared_rows(rows))} printed numbers against ours, most on the line of equality or near it."
+    )
     drawings = {
-        "ledger_numbers": (draw_printed_against_ours(rows), f"{count} printed numbers against ours."),
+        "ledger_numbers": (draw_printed_against_ours(rows), shown),
         "ledger_z": (
             draw_quantiles(rows),
             f"z-scores of {count} numbers: {beyond} beyond 2, {chance_beyond(count):.0f} expected by chance.",

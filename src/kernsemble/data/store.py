@@ -116,4 +116,4 @@ def repair_command(source: Source) -> str:
     """Return the command that restores a dataset's file."""
     if source.kind == "large":
         return f"python -m kernsemble.data fetch {source.name}"
-    return f"dvc pull (or: python -m kernsemble.data build {source.name})"
+    return f"dvc pull, or make data if a copy is damaged (or: python -m kernsemble.data build {source.name})"

@@ -56,14 +56,16 @@ def draw_ranks(study: Study, kind: Kind) -> Figure:
     comparison = compare(study, kind)
     n_methods, n_sets = len(comparison.methods), len(comparison.datasets)
     figure, axes = subplots(size=(7.4, 0.9 + 0.17 * max(8, n_methods)))
-    axes.set_title(f"{kind}: {n_methods} methods on {n_sets} sets", pad=24)
+    title = f"{kind}: {n_methods} methods on {n_sets} sets"
     if n_sets < _FEWEST_SETS:
+        axes.set_title(title)
         return _empty(figure, axes)
+    limit = critical_difference(n_methods, n_sets)
+    axes.set_title(f"{title}, critical difference {limit:.1f}", pad=18)
     critical_difference_diagram(
         comparison.ranks,
         nemenyi(comparison),
         ax=axes,
-        cd=critical_difference(n_methods, n_sets),
         color_palette={method: look_of(method)[0] for method in comparison.methods},
         label_fmt_left="{label}  {rank:.1f}",
         label_fmt_right="{rank:.1f}  {label}",
@@ -124,7 +126,7 @@ def draw_fronts(study: Study) -> Figure:
                 _empty(figure, panel)
                 continue
             _draw_front(panel, comparison, metric)
-            panel.set(xlabel=COSTS[metric], xscale="log")
+            panel.set_xlabel(COSTS[metric])
         row[0].set_ylabel(f"{kind}: mean error (%)")
     handles = [
         axes[0, 0].plot([], [], marker, color=color, linestyle="none", label=name)[0]
@@ -142,12 +144,23 @@ def _draw_front(axes: Axes, comparison: Comparison, metric: str) -> None:
     chosen = front(cost, error)
     axes.step(cost[chosen], error[chosen], where="post", color="#888888", linewidth=0.8, zorder=0)
     low, high = error.min(), error.max()
-    for place in chosen:
-        axes.annotate(
-            comparison.methods[place], (cost[place], error[place]), (4, 4), fontsize=6.5,
-            textcoords="offset points",
-        )  # fmt: skip
     axes.set_ylim(low - 0.1 * (high - low) - 0.1, high + 0.1 * (high - low) + 0.1)
+    axes.set_xscale("log")
+    _name_points(axes, [comparison.methods[k] for k in chosen], cost[chosen], error[chosen])
+
+
+def _name_points(axes: Axes, names: list[str], x: np.ndarray, y: np.ndarray) -> None:
+    """Write names beside points that fall from left to right: above them, or below a close neighbor."""
+    axes.autoscale_view(scaley=False)  # settles the limits, which are computed lazily
+    places = axes.transAxes.inverted().transform(axes.transData.transform(np.column_stack([x, y])))
+    crowded = False
+    for k, name in enumerate(names):
+        close = k > 0 and (np.abs(places[k] - places[k - 1]) < (0.3, 0.06)).all()
+        crowded = close and not crowded
+        side = "right" if places[k, 0] > 0.7 else "left"
+        shift = (-5 if side == "right" else 5, -9 if crowded else 4)
+        look = {"fontsize": 6.5, "ha": side, "textcoords": "offset points"}
+        axes.annotate(name, (x[k], y[k]), shift, **look)
 
 
 def draw_limit(study: Study) -> Figure:

@@ -67,8 +67,8 @@ def draw_training_time(study: Study) -> Figure:
             if len(curves):
                 shown = curves[0]
                 axes.plot(x[: len(shown)], shown, marker=marker, color=color, label=method, markersize=4)
-        axes.set(yscale="log", ylabel="seconds")
-    top.set(xlabel="rounds, 10,000 digits", ylabel="seconds of the processor")
+        axes.set(yscale="log", ylabel="seconds of the processor")
+    top.set(xlabel="rounds, 10,000 digits")
     bottom.set(xscale="log", xlabel="digits, 100 rounds")
     draw_legend(top)
     return figure
@@ -124,8 +124,14 @@ def draw_ranks(study: Study) -> Figure:
             evidence.curves("objective", dataset=label, method=method).mean(axis=0)
             for method in evidence.methods
         ]
-        right.plot(rounds, by_rule[0] / by_rule[1] - 1, marker=marker, color=color, label=label)
+        above = 100.0 * (by_rule[0] / by_rule[1] - 1.0)
+        right.plot(rounds, above, marker=marker, color=color, label=label)
     left.set(xlabel="round", ylabel="rank of the largest score", yscale="log")
-    right.set(xlabel="round", ylabel="objective above that of the greedy rule")
+    right.axhline(0.0, color="gray", linewidth=1)
+    right.set(xlabel="round", ylabel="objective above the greedy one (%)")
+    low, high = right.get_ylim()
+    right.set_ylim(min(low, -1.0), max(high, 1.0))
+    for panel in (left, right):
+        panel.xaxis.get_major_locator().set_params(integer=True)
     draw_legend(left)
     return figure

@@ -14,7 +14,7 @@ export MKL_NUM_THREADS = 1
 export DVC_NO_ANALYTICS = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup data reproduce test test-site lint bench site lab lock clean
+.PHONY: help setup data reproduce test test-site test-faults matrix sbom audit lint bench site lab lock clean
 
 help:  ## show this list
 	@echo "usage: make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -31,6 +31,24 @@ reproduce: setup  ## run the papers' notebooks and check the committed evidence 
 
 test: data lint  ## lint, then unit, property, notebook and repository tests
 	@$(RUN) pytest --numprocesses $(JOBS) --dist loadscope
+
+# Real faults and random input, all of it: files of tests that `make test` runs with fewer seeds.
+test-faults: export KERNSEMBLE_FAULTS = full
+test-faults: data  ## every fault, all random input and problems; writes docs/reliability.md (8 minutes)
+	@$(RUN) pytest --numprocesses $(JOBS) --dist worksteal --timeout 900 --reliability results/reliability.json \
+		tests/test_faults_*.py tests/test_fuzz_*.py tests/test_random_problems.py tests/test_determinism.py \
+		tests/test_supply.py tests/test_loopback.py
+	@.venv/bin/python docs/_extensions/reliability_page.py .
+
+matrix: data  ## the same trials with the oldest and the newest Python and NumPy that are here
+	@.venv/bin/python tools/matrix.py
+	@.venv/bin/python docs/_extensions/reliability_page.py .
+
+sbom: setup  ## write the bill of materials of .venv: build/sbom.cdx.json
+	@./tools/sbom
+
+audit: setup  ## look for known vulnerabilities of the pinned packages, where a database can be reached
+	@.venv/bin/python tools/audit.py; status=$$?; .venv/bin/python docs/_extensions/reliability_page.py . && exit $$status
 
 lint: setup
 	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check . \
@@ -51,7 +69,7 @@ test-site: setup  ## follow every link of the site and open every page in Chromi
 	@$(RUN) pytest --quiet tests/test_site.py tests/test_ledger_pages.py
 
 lab: data  ## open the notebooks in JupyterLab
-	@.venv/bin/jupyter lab notebooks
+	@.venv/bin/jupyter lab --ServerApp.ip=127.0.0.1 notebooks
 
 lock: setup  ## pin the newest versions that fit pyproject.toml into requirements.lock
 	@./tools/lock --upgrade

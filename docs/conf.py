@@ -16,6 +16,7 @@ from docstrings import escape_bars, unlink_names  # noqa: E402
 from errata_page import write_errata_page  # noqa: E402
 from ledger_exports import write_exports  # noqa: E402
 from ledger_pages import write_ledger_pages  # noqa: E402
+from licences_page import write_licences_page  # noqa: E402
 from start_page import write_start_page  # noqa: E402
 
 project = "kernsemble"
@@ -78,6 +79,7 @@ def gather_results() -> None:
     write_ledger_pages(ROOT, HERE / "_ledger")
     write_errata_page(ROOT, HERE / "_ledger" / "errata.md")
     write_start_page(ROOT, HERE / "_start")
+    write_licences_page(ROOT, HERE / "_start")
 
 
 def setup(app) -> None:

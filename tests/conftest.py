@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
@@ -47,9 +48,12 @@ def pytest_runtest_logreport(report):
 
 
 def pytest_sessionfinish(session):
+    """Write the figures; those of tests that were not run stay as they are."""
     path = session.config.getoption("--reliability")
-    if path and not hasattr(session.config, "workerinput"):
-        figures = [{"section": s, "what": w, **entry} for (s, w), entry in sorted(FIGURES.items())]
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"figures": figures}, file, indent=1, ensure_ascii=False)
-            file.write("\n")
+    if not path or hasattr(session.config, "workerinput"):
+        return
+    before = json.loads(Path(path).read_text(encoding="utf-8"))["figures"] if Path(path).is_file() else []
+    merged = {(entry["section"], entry["what"]): entry for entry in before}
+    merged |= {(s, w): {"section": s, "what": w, **entry} for (s, w), entry in FIGURES.items()}
+    text = json.dumps({"figures": [merged[key] for key in sorted(merged)]}, indent=1, ensure_ascii=False)
+    Path(path).write_text(text + "\n", encoding="utf-8")

@@ -3,6 +3,6 @@
 import os
 
 FULL = os.environ.get("KERNSEMBLE_FAULTS") == "full"
-SEEDS = range(20 if FULL else 2)
-EXAMPLES = 2000 if FULL else 60
+SEEDS = range(20 if FULL else 1)
+EXAMPLES = 1000 if FULL else 60
 PROBLEMS = 10_000 if FULL else 300

@@ -18,7 +18,7 @@ from kernsemble.study import Study
 
 HERE = Path(__file__).parent
 MODULE = "slow_paper.trials"
-WAIT = 120.0  # seconds that anything may take on a busy machine
+WAIT = 600.0  # seconds that anything may take on a busy machine
 READS = (
     "from kernsemble.study import open_study\n"
     f"study = open_study({MODULE!r}, scale)\n"
@@ -83,7 +83,7 @@ class Run:
         end = time.monotonic() + WAIT
         while self.process.poll() is None and not condition():
             assert time.monotonic() < end, "nothing happens"
-            time.sleep(0.005)
+            time.sleep(0.01)
 
     def finished(self):
         """Wait for the end; return the exit status and what was said on standard error."""
@@ -98,7 +98,7 @@ class Run:
     def gone(self):
         """Wait until no process of the run is left."""
         self.process.wait(timeout=WAIT)
-        end = time.monotonic() + 20
+        end = time.monotonic() + 0.2 * WAIT
         while left := marked(self.mark):
             assert time.monotonic() < end, f"still there: {[told(pid) for pid in left]}"
             time.sleep(0.02)

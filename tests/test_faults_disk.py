@@ -11,11 +11,21 @@ import time
 import pytest
 from faults import FULL, SEEDS
 from machinery import without_seconds
-from processes import MODULE, check_evidence, command, environment, evidence_file, lines, make_repository
+from processes import (
+    MODULE,
+    WAIT,
+    check_evidence,
+    command,
+    environment,
+    evidence_file,
+    lines,
+    make_repository,
+)
 
 from kernsemble.study import Study
 
 EXHIBITS = ("table1", "figure1")
+pytestmark = pytest.mark.timeout(1800)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +64,7 @@ def run_mounted(root, script):
     (root / "results").mkdir(exist_ok=True)
     return subprocess.run(
         [*NAMESPACE, f"set -u; {script}"],
-        env=environment(root, RUN=RUN), cwd=root, capture_output=True, text=True, timeout=120,
+        env=environment(root, RUN=RUN), cwd=root, capture_output=True, text=True, timeout=WAIT,
     )  # fmt: skip
 
 
@@ -107,7 +117,7 @@ def test_files_that_may_not_grow(seed, root, expected, figure):
 
     done = subprocess.run(
         command("--no-notebook", "--exhibit", "table1", jobs=1),
-        env=environment(root), cwd=root, capture_output=True, text=True, timeout=120, preexec_fn=small_files,
+        env=environment(root), cwd=root, capture_output=True, text=True, timeout=WAIT, preexec_fn=small_files,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert "ulimit -f" in done.stderr
@@ -180,7 +190,7 @@ def test_clock_that_jumps(seed, root, expected, figure, monkeypatch):
 def test_results_that_are_a_file(root):
     (root / "results").write_text("")
     done = subprocess.run(
-        command("--no-notebook", jobs=1), env=environment(root), capture_output=True, text=True, timeout=120
+        command("--no-notebook", jobs=1), env=environment(root), capture_output=True, text=True, timeout=WAIT
     )
     assert done.returncode == 2
     assert "cannot be written" in done.stderr

@@ -79,11 +79,10 @@ def test_random_problems(group, figure):
         wrongly += bool(wrong)
         if wrong:
             faults.append(f"{number} {problem.estimator} ({problem.kind}): {wrong[0]}")
-    figure("Estimators", "random small problems fitted or refused with a reason", tried, tried - len(faults))
-    figure(
-        "Estimators", "of these, judged by an independent bound of the optimum", judged, judged - len(faults)
-    )
-    figure("Estimators", "of these, refused, with the remedy in the message", refused, refused)
+    sound = tried - len(faults)
+    figure("Estimators", "problems fitted, or refused with a reason", tried, sound)
+    figure("Estimators", "problems judged by independent bounds of the optimum", judged, judged - wrongly)
+    figure("Estimators", "problems refused, with the remedy in the message", refused, refused)
     assert not faults, "\n".join(faults)
 
 

@@ -1,0 +1,88 @@
+"""The page on reliability: every figure from what the tests noted, none typed by hand.
+
+``make test-faults`` writes ``results/reliability.json``, ``make matrix`` ``results/matrix.json``, ``make
+audit`` ``results/audit.json``, and each writes ``docs/reliability.md`` with this program. A test holds the
+page to the files.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+SECTIONS = {
+    "Faults": """Runs are killed, disks filled, files damaged, for real, at random moments. It is *survived*
+when the message says what to do, nothing that was saved is lost, and going on gives the evidence of
+an undisturbed run: complete, nothing twice, equal but for the seconds.""",
+    "Bad input": """Anything at all is put in every place of the files that people edit, and bytes change in
+files that programs read. An input is *survived* when it is valid, or refused at once by a message
+that names the key or the file; no code is run, nothing is written elsewhere, no work is done first.""",
+    "Estimators": """Random problems of at most twenty samples: a class all but empty, ties, constant and
+repeated columns, scales from 1e-120 to 1e120, weights over eight orders of magnitude. All estimators take
+turns. Each fit is judged by bounds that its solver had no part in (`tests/slow_reference.py`): the
+objective must be what the model says, the certificate must be true, and a gap that was promised
+must be reached.""",
+    "Determinism": """The same trials with other numbers of processes and threads, in another order, and with
+other versions of Python and NumPy.""",
+    "Supply": """Licences, the bill of materials, and who can reach what listens; see
+[dependencies](dependencies.md).""",
+}
+HEAD = """# Reliability
+
+What was tried, and what came of it. The numbers are written by the tests themselves: `make test-faults`
+tries all of it (`make test` a part), `make matrix` compares versions of Python and NumPy.
+"""
+
+
+def read_figures(root: Path) -> list[dict]:
+    """Return the figures that tests noted, of all files."""
+    figures: list[dict] = []
+    for name in ("reliability.json", "matrix.json"):
+        path = root / "results" / name
+        if path.is_file():
+            figures += json.loads(path.read_text(encoding="utf-8"))["figures"]
+    return figures
+
+
+def reliability_page(figures: list[dict]) -> str:
+    """Return the page."""
+    parts = [HEAD]
+    for section, text in SECTIONS.items():
+        own = [figure for figure in figures if figure["section"] == section]
+        if own:
+            rows = ["| | tried | survived | |", "|---|---:|---:|---|"]
+            rows += [f"| {f['what']} | {f['tried']:,} | {f['survived']:,} | {f['detail']} |" for f in own]
+            parts.append(f"## {section}\n\n{text}\n\n" + "\n".join(rows) + "\n")
+    return "\n".join(parts)
+
+
+def audit_sentence(root: Path) -> str:
+    """Say what came of the question for known vulnerabilities."""
+    path = root / "results" / "audit.json"
+    if not path.is_file():
+        return ""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not found["looked_up"]:
+        said = (
+            "**not checkable** where this page was written: no database of vulnerabilities could be reached, "
+            f"so none of {found['pins']} pins was looked up"
+        )
+    else:
+        listed = "; ".join(found["vulnerable"]) or "none is vulnerable"
+        said = f"{found['looked_up']} of {found['pins']} pins looked up in {found['database']}: {listed}"
+    return f"Known vulnerabilities (`make audit`, {found['tool'].replace('==', ' ')}): {said}.\n"
+
+
+def whole_page(root: Path) -> str:
+    """Return the page of a repository."""
+    return "\n".join(part for part in (reliability_page(read_figures(root)), audit_sentence(root)) if part)
+
+
+def main(root: Path) -> None:
+    """Write the page."""
+    (root / "docs" / "reliability.md").write_text(whole_page(root), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

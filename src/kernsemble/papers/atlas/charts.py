@@ -62,7 +62,7 @@ def draw_ranks(study: Study, kind: Kind) -> Figure:
         return _empty(figure, axes)
     limit = critical_difference(n_methods, n_sets)
     axes.set_title(f"{title}, critical difference {limit:.1f}", pad=18)
-    critical_difference_diagram(
+    drawn = critical_difference_diagram(
         comparison.ranks,
         nemenyi(comparison),
         ax=axes,
@@ -75,6 +75,8 @@ def draw_ranks(study: Study, kind: Kind) -> Figure:
         crossbar_props={"linewidth": 1.6},
         text_h_margin=0.3,
     )
+    for label in drawn["labels"]:
+        label.set_color("black")  # colors that suit a line are too light for letters
     axes.grid(visible=False)
     return figure
 

@@ -1,9 +1,10 @@
 """Fits from a file, 10^4 to 10^7 rows of 50 features: results/benchmarks_growth.csv, .svg and .png.
 
 The data are written to a temporary directory (2.5 GB for 10^7 rows) and mapped into memory, once as bytes
-and once as float32, without ties. For each size: the time before the first round (codes are written), the
-time of a round, and the private memory that the fit added at its peak. Then worker processes of Dask, with
-10^6 rows, and with 6,400 in 64 parts: there the rows cost nothing, and what is left is communication.
+and once as float32, without ties. For each size: the processor's seconds before the first round (codes are
+written) and of a round, and the private memory that the fit added at its peak. Then two worker processes of
+Dask, with 10^6 rows, and with 6,400 in 64 parts: there the rows cost nothing, and what is left is the cost
+of communication, to the workers together and to the process of client and scheduler.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -35,16 +36,24 @@ TABLE = Path(__file__).parent.parent / "results" / "benchmarks_growth.csv"
 COLUMNS = ["model", "data", "workers", "n_samples", "before_first_round", "round", "private_mb", "data_mb"]
 
 
+def samples(dtype: str, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and labels."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, WIDTH), dtype=np.float32)
+    y = np.where(X[:, :5].sum(axis=1) + rng.standard_normal(n) > 0, 1, -1).astype(np.int8)
+    return (X if dtype == "float32" else np.clip(40 * X + 128, 0, 255).astype(np.uint8)), y
+
+
 def write(folder: Path, n: int) -> np.ndarray:
     """Write the same data as bytes and as float32; return the labels."""
-    rng, labels = np.random.default_rng(0), []
-    with open(folder / "uint8", "wb") as coarse, open(folder / "float32", "wb") as fine:
-        for _ in range(0, n, BLOCK):
-            X = rng.standard_normal((min(n, BLOCK), WIDTH), dtype=np.float32)
-            labels.append(X[:, :5].sum(axis=1) + rng.standard_normal(len(X)) > 0)
-            X.tofile(fine)
-            np.clip(40 * X + 128, 0, 255).astype(np.uint8).tofile(coarse)
-    return np.where(np.concatenate(labels), 1, -1).astype(np.int8)
+    labels = []
+    for dtype in DTYPES:
+        with open(folder / dtype, "wb") as file:
+            for seed in range(0, n, BLOCK):
+                X, y = samples(dtype, min(n, BLOCK), seed)
+                X.tofile(file)
+                labels.append(y)
+    return np.concatenate(labels[len(labels) // 2 :])
 
 
 @contextmanager
@@ -74,14 +83,14 @@ def _private() -> float:
     raise OSError("Private memory is measured on Linux only.")
 
 
-def boost(X: Any, y: Any, **options: Any) -> tuple[float, float]:
+def boost(X: Any, y: Any, clock: Callable = process_time, **options: Any) -> tuple[float, float]:
     """Return the seconds before the first round and of a round, weights with the rows."""
-    marks = [perf_counter()]
+    marks = [clock()]
 
     def rounds() -> Iterator[int]:
         for t in range(1 + ROUNDS):  # the first two marks enclose what comes before
             yield t
-            marks.append(perf_counter())
+            marks.append(clock())
 
     partitioned_adaboost(X, y, rounds(), **options)
     rest = (marks[-1] - marks[1]) / ROUNDS
@@ -89,22 +98,26 @@ def boost(X: Any, y: Any, **options: Any) -> tuple[float, float]:
 
 
 def adaboost(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Return the same for the estimator: from fits of two lengths."""
-    seconds = []
-    for n_rounds in (1, 4):
-        start = perf_counter()
-        AdaBoost(n_rounds, base=StreamedStumpOracle).fit(X, y)
-        seconds.append(perf_counter() - start)
-    return seconds[0] - (seconds[1] - seconds[0]) / 3, (seconds[1] - seconds[0]) / 3
+    """Return the same for the estimator: from one search to the next."""
+    marks = []
+
+    class Watched(StreamedStumpOracle):
+        def best(self, V: np.ndarray) -> list:
+            marks.append(process_time())
+            return super().best(V)
+
+    start = process_time()
+    AdaBoost(5, base=Watched).fit(X, y)
+    return marks[0] - start, (marks[-1] - marks[0]) / 4
 
 
 def cgens(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Return the same for column generation."""
-    start = perf_counter()
-    model = StreamedCGEns(1.0 / len(X), ROUNDS).fit(X, y)
-    seconds = perf_counter() - start
-    rest = sum(entry.oracle_seconds + entry.master_seconds for entry in model.rounds_)
-    return seconds - rest, rest / ROUNDS
+    """Return the same for column generation; before the first round includes the gap after the last."""
+    start, clock = process_time(), perf_counter()
+    model = StreamedCGEns(1.0 / len(X), 5).fit(X, y)
+    seconds, passed = process_time() - start, perf_counter() - clock
+    rest = sum(entry.oracle_seconds + entry.master_seconds for entry in model.rounds_) * seconds / passed
+    return seconds - rest, rest / len(model.rounds_)
 
 
 MODELS: dict[str, Callable] = {
@@ -130,23 +143,36 @@ def from_files() -> Iterator[tuple]:
                 sys.stdout.flush()
 
 
-def on_workers() -> Iterator[tuple]:
-    """Measure boosting over one and two worker processes; with hardly any rows, in 64 parts."""
+def made_by_workers(dtype: str, n: int, n_parts: int) -> tuple[Any, Any]:
+    """Return data and labels as Dask arrays whose parts each worker makes for itself."""
     import dask.array
+    from dask import delayed
+
+    parts = [delayed(samples, nout=2)(dtype, n, seed) for seed in range(n_parts)]
+    X = [dask.array.from_delayed(part[0], (n, WIDTH), dtype) for part in parts]
+    y = [dask.array.from_delayed(part[1], (n,), np.int8) for part in parts]
+    return dask.array.concatenate(X).persist(), dask.array.concatenate(y).persist()
+
+
+def on_workers() -> Iterator[tuple]:
+    """Measure boosting over two worker processes; with hardly any rows, in 64 parts."""
     from distributed import Client, LocalCluster
 
     settings = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
-    rng = np.random.default_rng(0)
-    for workers in (1, 2):
-        with LocalCluster(n_workers=workers, **settings) as cluster, Client(cluster) as client:
-            for dtype, (n, n_parts) in product(DTYPES, ((6_400, 64), (1_000_000, 4))):
-                X = (40 * rng.standard_normal((n, WIDTH), dtype=np.float32) + 128).clip(0, 255)
-                y = np.where(X[:, :5].sum(axis=1) + 40 * rng.standard_normal(n) > 640, 1, -1)
-                data = dask.array.from_array(X.astype(dtype), chunks=(n // n_parts, -1)).persist()
-                boost(data[:2000], y[:2000], client=client)
-                before, rest = boost(data, y, client=client)
-                yield "AdaBoost, weights with the rows", dtype, workers, n, before, rest, np.nan, X.size / 1e6
-                sys.stdout.write(f"{workers} workers, {dtype}, {n}: {before:.3g} + {rest:.3g} s\n")
+    with LocalCluster(n_workers=2, **settings) as cluster, Client(cluster) as client:
+
+        def clock() -> np.ndarray:
+            return np.array([process_time(), sum(client.run(process_time).values())])
+
+        for dtype, (n, n_parts) in product(DTYPES, ((6_400, 64), (1_000_000, 4))):
+            boost(*made_by_workers(dtype, 2000, 1), clock, client=client)
+            X, y = made_by_workers(dtype, n // n_parts, n_parts)
+            before, rest = boost(X, y, clock, client=client)
+            for who, of_setup, of_round in zip(
+                ("client and scheduler", "workers"), before, rest, strict=True
+            ):
+                yield f"{n_parts} parts: {who}", dtype, 2, n, of_setup, of_round, np.nan, X.nbytes / 1e6
+                sys.stdout.write(f"{n_parts} parts, {dtype}, {who}: {of_setup:.3g} + {of_round:.3g} s\n")
                 sys.stdout.flush()
 
 
@@ -171,7 +197,10 @@ def draw(table: pd.DataFrame) -> None:
 
 def rows() -> list[Row]:
     """Write and draw what was measured; no race, so no rows."""
-    table = pd.DataFrame([*from_files(), *on_workers()], columns=COLUMNS)
-    table.to_csv(TABLE, index=False, float_format="%.4g")
+    records = []
+    for record in chain(from_files(), on_workers()):
+        records.append(record)
+        table = pd.DataFrame(records, columns=COLUMNS)
+        table.to_csv(TABLE, index=False, float_format="%.4g")  # at once: a run that is stopped keeps it
     draw(table)
     return []

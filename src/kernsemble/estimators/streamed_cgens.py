@@ -39,13 +39,15 @@ class StreamedCGEns(ColumnGenerationClassifier):
 
     Attributes
     ----------
-    classes_, hypotheses_, coef_, intercept_, coef_path_, objective_path_, rounds_, n_rounds_, message_
-        As of `CGEns`.
-    gap_path_, dual_gap_
-        Upper bounds of the duality gap, as a rule less than 1 % above it.
+    gap_path_ : ndarray of shape ``(n_rounds_,)``
+        Upper bound of the duality gap after each round (nan where it was not computed).
+    dual_gap_ : float
+        Upper bound of the duality gap at the end, as a rule less than 1 % above it.
 
     Notes
     -----
+    All else that a fit leaves is as of `CGEns`.
+
     ``CGEns(base=StreamedStumpOracle)`` reads the same files, and gives what `CGEns` gives in memory, bit for
     bit; its restricted problems take 64 bytes a sample for every 64 stumps. Here they take 8, and are solved
     by another method: to the same tolerance, though not by way of the same stumps.

@@ -100,7 +100,7 @@ def test_damaged_object_of_the_cache(clone, figure):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "copies in .dvc/cache were damaged; they are fetched again" in done.stderr
-    assert "Repair: dvc pull, or make data" in done.stdout  # what the first look said
+    assert "Repair: dvc pull, or make data" in done.stderr  # what the first look said
     assert victim.read_bytes() == original_object(clone, victim)
     figure("Faults", "damaged object in DVC's cache", 1, 1)
 

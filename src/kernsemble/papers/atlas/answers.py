@@ -50,11 +50,16 @@ def show_answers(study: Study) -> Table:
 def _smallest_error(comparison: Comparison) -> tuple[Cell, Cell, Cell]:
     ranks = comparison.ranks.sort_values()
     limit = critical_difference(len(comparison.methods), len(comparison.datasets))
-    close = [name for name in ranks.index[1:] if ranks[name] - ranks.iloc[0] < limit]
+    apart = [name for name in ranks.index[1:] if ranks[name] - ranks.iloc[0] >= limit]
+    close = [name for name in ranks.index[1:] if name not in apart]
     best = str(ranks.index[0])
     error = comparison.by_method("error", best).mean()
-    note = f"average rank {ranks.iloc[0]:.1f} of {len(ranks)}, mean error {error:.1f} %; not told apart: "
-    return Cell("the smallest error"), Cell(best), Cell(note + (", ".join(close) or "none"))
+    note = f"average rank {ranks.iloc[0]:.1f} of {len(ranks)}, mean error {error:.1f} %; "
+    if len(apart) < len(close):
+        note += f"told apart from: {', '.join(apart) or 'none'}"
+    else:
+        note += f"not told apart from: {', '.join(close) or 'none'}"
+    return Cell("the smallest error"), Cell(best), Cell(note)
 
 
 def _cheapest(comparison: Comparison, wish: str) -> tuple[Cell, Cell, Cell]:

@@ -153,7 +153,7 @@ def draw_levels(study: Study) -> Figure:
         column[1].set_xticks(places, [f"{100 * excess:g}" for excess in excesses])
     axes[0, 0].set_ylabel("RBF columns")
     axes[1, 0].set_ylabel("test error (% or rmse)")
-    axes[0, 0].legend(fontsize=7)
+    axes[0, -1].legend(fontsize=7)
     return figure
 
 

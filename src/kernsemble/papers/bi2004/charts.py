@@ -18,6 +18,12 @@ from kernsemble.study import Study
 SETS = {label: exhibit for exhibit, label in LABELS.items()}
 
 
+def _add_legend(axes: Axes, **look: object) -> None:
+    """Name what is drawn; nothing may be, where evidence is missing."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(**look)
+
+
 def draw_run(study: Study, label: str = "Digits") -> Figure:
     """Draw errors along one run of the mixture (trial 0), with the places where rules stop it: figure 2."""
     evidence = study.evidence(SETS[label])
@@ -37,7 +43,7 @@ def draw_run(study: Study, label: str = "Digits") -> Figure:
     optimum = evidence.sample("optimum_error", dataset=label, method=MIXTURE).values[0]
     axes.axhline(optimum, color=PALETTE[0], linestyle=":", linewidth=1, label="test, optimum")
     axes.set(xlabel="columns", ylabel="error (%)", title=f"{label}: one run of the mixture")
-    axes.legend(ncols=2)
+    _add_legend(axes, ncols=2)
     return figure
 
 
@@ -54,7 +60,7 @@ def draw_stratified(study: Study) -> Figure:
             _draw_mean(column[1], evidence, "curve_objective", (label, method), name, color)
         column[0].set(title=label, ylabel="validation error (%)")
         column[1].set(xlabel="columns", ylabel="objective", yscale="log")
-        column[0].legend()
+        _add_legend(column[0])
     return figure
 
 
@@ -87,7 +93,7 @@ def draw_improper(study: Study) -> Figure:
             _draw_mean(panel, evidence, "curve_validation", place, f"C = {C:g}", color)
             _draw_mean(panel, evidence, "curve_train", place, "_", color, linestyle=":")
         panel.set(title=label, xlabel="columns", ylabel="error (%)")
-    axes[0, 0].legend(title="solid: validation, dotted: training", fontsize=7)
+    _add_legend(axes[0, 0], title="solid: validation, dotted: training", fontsize=7)
     return figure
 
 
@@ -108,7 +114,7 @@ def draw_growth(study: Study) -> Figure:
         panel.set_xticks(sizes or [1000], [f"{size:g}" for size in sizes or [1000]])
         panel.set_yticks([50, 100, 200, 400, 800], ["50", "100", "200", "400", "800"])
         panel.minorticks_off()
-        panel.legend(fontsize=7)
+        _add_legend(panel, fontsize=7)
     axes[0].set_ylabel("iterations")
     return figure
 
@@ -133,7 +139,7 @@ def draw_counts(study: Study) -> Figure:
         panel.set(xscale="log", xlabel=r"tolerance on $|\tau|$", title=label)
         panel.invert_xaxis()
     axes[0, 0].set_ylabel(r"columns with $|\alpha_j|$ above it")
-    axes[0, 0].legend()
+    _add_legend(axes[0, 0])
     return figure
 
 
@@ -153,7 +159,7 @@ def draw_levels(study: Study) -> Figure:
         column[1].set_xticks(places, [f"{100 * excess:g}" for excess in excesses])
     axes[0, 0].set_ylabel("RBF columns")
     axes[1, 0].set_ylabel("test error (% or rmse)")
-    axes[0, -1].legend(fontsize=7)
+    _add_legend(axes[0, -1], fontsize=7)
     return figure
 
 
@@ -184,7 +190,7 @@ def draw_losses(study: Study) -> Figure:
         panel.plot(*theirs, "kx", label="printed", markersize=7)
         panel.set(title=label, xlabel="false positives (%)")
     axes[0, 0].set_ylabel("false negatives (%)")
-    axes[0, -1].legend(fontsize=7)
+    _add_legend(axes[0, -1], fontsize=7)
     return figure
 
 
@@ -200,7 +206,7 @@ def draw_blocks(study: Study) -> Figure:
             panel.set(title=f"{label}, {norm}", yticks=range(len(CHOICES)), yticklabels=list(CHOICES))
         column[-1].set_xlabel("test error (%)")
     axes[0, 0].invert_yaxis()
-    axes[0, 0].legend(fontsize=7)
+    _add_legend(axes[0, 0], fontsize=7)
     return figure
 
 
@@ -228,5 +234,5 @@ def draw_modern(study: Study) -> Figure:
                 spread = error.se if len(error.values) > 1 else 0.0
                 panel.errorbar(cost.mean, error.mean, yerr=spread, fmt=marker, color=color, label=method)
         panel.set(xscale="log", xlabel="operations per prediction", ylabel="test error (%)", title=label)
-    axes[0, 0].legend(fontsize=7)
+    _add_legend(axes[0, 0], fontsize=7)
     return figure

@@ -84,7 +84,7 @@ def read_image_archive(path: Path) -> tuple[EncodedImages, list[str]]:
         )
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             blobs = [archive.read(name) for name in names]
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, ValueError) as error:
         raise DatasetDamaged(f"{path}: expected a zip archive of images, found {error}.") from error
     return EncodedImages(blobs), [name.split("/")[-2] for name in names]
 

@@ -9,6 +9,12 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402 (the thread counts must stand before NumPy is loaded)
 import pytest  # noqa: E402
+from faults import FULL  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+# A change is judged on the same examples every time; `make test-faults` looks for new ones.
+settings.register_profile("same examples", derandomize=not FULL)
+settings.load_profile("same examples")
 
 
 @pytest.fixture(params=[0, 1, 2])

@@ -35,7 +35,7 @@ scalars = (
     | st.text(max_size=8)
     | st.dates()
     | st.binary(max_size=4)
-    | st.sampled_from(["1e-3", "all", "../x", "/etc/passwd", "a" * 500, "\x1b[31m", "NaN", -1, 10**30, 0.1])
+    | st.sampled_from(["1e-3", "all", "../x", "/etc/passwd", "a" * 5000, "\x1b[31m", "NaN", -1, 10**30, 0.1])
 )
 anything = st.recursive(
     scalars,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernsemble.data.strict_yaml import read_yaml
-from kernsemble.experiments.errors import PlanError
+from kernsemble.experiments.errors import PlanError, shown
 from kernsemble.experiments.registry import PAPERS
 
 CELL_COLUMNS = ["paper", "exhibit", "row", "column", "mean", "spread"]
@@ -96,16 +96,16 @@ def read_claims(path: Path, papers: tuple[str, ...] | None = PAPERS) -> list[Cla
     for number, entry in enumerate(entries, start=1):
         where = f"{path}, claim {number}"
         if not isinstance(entry, dict):
-            raise PlanError(f"{where}: expected the keys {', '.join(CLAIM_KEYS)}, found {entry!r}.")
+            raise PlanError(f"{where}: expected the keys {', '.join(CLAIM_KEYS)}, found {shown(entry)}.")
         if wrong := [key for key in entry if key not in CLAIM_KEYS]:
-            raise PlanError(f"{where}: unknown key {wrong[0]!r}; allowed are {', '.join(CLAIM_KEYS)}.")
+            raise PlanError(f"{where}: unknown key {shown(wrong[0])}; allowed are {', '.join(CLAIM_KEYS)}.")
         for key in CLAIM_KEYS:
             if not isinstance(entry.get(key), str) or not entry[key].strip():
-                raise PlanError(f"{where}: {key!r} must be text, found {entry.get(key)!r}.")
+                raise PlanError(f"{where}: {key!r} must be text, found {shown(entry.get(key))}.")
         claim = Claim(**entry)
         if papers is not None and claim.paper not in papers:
-            raise PlanError(f"{where}: unknown paper {claim.paper!r}; allowed are {', '.join(papers)}.")
+            raise PlanError(f"{where}: unknown paper {shown(claim.paper)}; allowed are {', '.join(papers)}.")
         if claim.id in {other.id for other in claims}:
-            raise PlanError(f"{where}: id {claim.id!r} stands twice.")
+            raise PlanError(f"{where}: id {shown(claim.id)} stands twice.")
         claims.append(claim)
     return claims

@@ -16,7 +16,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from kernsemble.data.strict_yaml import read_yaml
-from kernsemble.experiments.errors import PlanError
+from kernsemble.experiments.errors import PlanError, shown
 from kernsemble.experiments.registry import Paper, TrialFunction
 
 SCALES = ("paper", "quick", "smoke")
@@ -116,7 +116,7 @@ def _choices(section: Any, where: str) -> dict[str, Choice]:
             raise PlanError(f"{where}.{name}: no 'reason'; a choice says why, in words.")
         explored = entry.get("explored") or []
         if not isinstance(explored, list):
-            raise PlanError(f"{where}.{name}.explored: expected a list, found {explored!r}.")
+            raise PlanError(f"{where}.{name}.explored: expected a list, found {shown(explored)}.")
         choices[name] = Choice(entry["value"], " ".join(reason.split()), tuple(explored))
     return choices
 
@@ -150,10 +150,10 @@ def _names(value: Any, allowed: tuple[str, ...], where: str) -> tuple[str, ...]:
     if value == "all":
         return allowed
     if not isinstance(value, list) or not value:
-        raise PlanError(f"{where}: expected 'all' or a list of names, found {value!r}.")
+        raise PlanError(f"{where}: expected 'all' or a list of names, found {shown(value)}.")
     for name in value:
         if name not in allowed:
-            raise PlanError(f"{where}: unknown {name!r}; allowed are {_listed(allowed)}.")
+            raise PlanError(f"{where}: unknown {shown(name)}; allowed are {_listed(allowed)}.")
     return tuple(name for name in allowed if name in value)
 
 
@@ -163,7 +163,9 @@ def _runs(value: Any, datasets: tuple[str, ...], where: str) -> dict[str, int]:
     runs = {label: by_dataset.get(label, by_dataset.get("default")) for label in datasets}
     for label, number in runs.items():
         if type(number) is not int or not 0 < number <= 10**6:
-            raise PlanError(f"{where}: expected a number of runs for {label!r} (1, 2, ..), found {number!r}.")
+            raise PlanError(
+                f"{where}: expected a number of runs for {shown(label)} (1, 2, ..), found {shown(number)}."
+            )
     return runs
 
 
@@ -207,7 +209,7 @@ def convert(value: Any, hint: Any, where: str) -> Any:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Literal:
         if not any(value == allowed and type(value) is type(allowed) for allowed in arguments):
-            raise PlanError(f"{where}: {value!r} is not allowed; allowed are {_listed(arguments)}.")
+            raise PlanError(f"{where}: {shown(value)} is not allowed; allowed are {_listed(arguments)}.")
         return value
     if origin in (Union, UnionType):
         return _convert_union(value, arguments, where)
@@ -223,7 +225,7 @@ def convert(value: Any, hint: Any, where: str) -> Any:
     # type, not isinstance: True is no int here. nan and inf are no parameters.
     if type(value) is not hint or (hint is float and not abs(value) < float("inf")):
         advice = " (YAML reads 1e-3 as text: write 1.0e-3)" if hint is float and type(value) is str else ""
-        raise PlanError(f"{where}: expected {_hint_name(hint)}, found {value!r}{advice}.")
+        raise PlanError(f"{where}: expected {_hint_name(hint)}, found {shown(value)}{advice}.")
     return value
 
 
@@ -234,7 +236,7 @@ def _convert_union(value: Any, arguments: tuple[Any, ...], where: str) -> Any:
         except PlanError:
             continue
     names = " or ".join(_hint_name(hint) for hint in arguments)
-    raise PlanError(f"{where}: expected {names}, found {value!r}.")
+    raise PlanError(f"{where}: expected {names}, found {shown(value)}.")
 
 
 def _hint_name(hint: Any) -> str:
@@ -245,17 +247,17 @@ def _hint_name(hint: Any) -> str:
 
 def _mapping(value: Any, where: str) -> dict:
     if not isinstance(value, dict):
-        raise PlanError(f"{where}: expected a mapping of names, found {value!r}.")
+        raise PlanError(f"{where}: expected a mapping of names, found {shown(value)}.")
     for key in value:
         if not isinstance(key, str):
-            raise PlanError(f"{where}: expected names as keys, found {key!r}.")
+            raise PlanError(f"{where}: expected names as keys, found {shown(key)}.")
     return value
 
 
 def _known(section: Mapping[str, Any], allowed: tuple[str, ...] | list[str], where: str) -> None:
     for key in section:
         if key not in allowed:
-            raise PlanError(f"{where}: unknown key {key!r}; allowed are {_listed(allowed)}.")
+            raise PlanError(f"{where}: unknown key {shown(key)}; allowed are {_listed(allowed)}.")
 
 
 def _listed(names: Any) -> str:

@@ -9,11 +9,12 @@ import numpy as np
 from scipy.optimize import nnls
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from kernsemble.estimators.cg_boost import CGBoostClassifier
 from kernsemble.experiments.bi2004.draws import Draw, Task, draw, percent_wrong
 from kernsemble.experiments.bi2004.kernels import Forms, make_library, resolve
 from kernsemble.experiments.bi2004.plan import paper
-from kernsemble.experiments.bi2004.runs import Rules, fit_run, patient_rounds, weights_after
-from kernsemble.experiments.bi2004.sets import CHOICES
+from kernsemble.experiments.bi2004.runs import Rules
+from kernsemble.experiments.bi2004.sets import CHOICES, NORMS
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_library import Kernel
 from kernsemble.masters.base import Solution
@@ -48,18 +49,33 @@ def _mixture(
     data: Draw, kernels: Sequence[Kernel], Cs: Sequence[float], norm: str, rules: Rules
 ) -> dict[str, float]:
     start = time.process_time()
-    runs = [fit_run(kernels, data, C, norm, rules) for C in Cs]
+    runs = [_until_patience_ends(kernels, data, C, norm, rules) for C in Cs]
     seconds = time.process_time() - start
-    rounds = [patient_rounds(run.validation_path_, rules.patience)[0] for run in runs]
-    losses = [run.validation_path_[t - 1] for run, t in zip(runs, rounds, strict=True)]
-    best = int(np.argmin(losses))
-    w, b = weights_after(runs[best], rounds[best])
+    best = runs[int(np.argmin([min(run.validation_path_) for run in runs]))]
     start = time.process_time()
-    scores = runs[best].hypotheses_.decision(data.X_test, w, b)
+    scores = best.decision_function(data.X_test)
     test_seconds = time.process_time() - start
-    counts, d = runs[best].hypotheses_.counts(w), data.X.shape[1]
+    counts, d = best.n_columns_, data.X.shape[1]
     operations = d * (min(1, counts["linear"]) + counts["quadratic"] + counts["rbf"])
     return _outcome(scores, data, operations, seconds, test_seconds)
+
+
+def _until_patience_ends(
+    kernels: Sequence[Kernel], data: Draw, C: float, norm: str, rules: Rules
+) -> CGBoostClassifier:
+    """Stop where TR3 says: no round after that is needed here, or paid for."""
+    model = CGBoostClassifier(
+        kernels,
+        C,
+        norm=NORMS[norm],
+        intercept=rules.offset,
+        termination="TR3",
+        patience=rules.patience,
+        n_rounds=rules.n_rounds,
+        tol=rules.gap,
+        tau=rules.tau,
+    )
+    return model.fit(data.X, data.y, X_val=data.X_val, y_val=data.y_val)
 
 
 def _outcome(scores: np.ndarray, data: Draw, operations: float, fit: float, test: float) -> dict[str, float]:

@@ -1,7 +1,8 @@
-"""Settings that every test shares: one thread for BLAS and OpenMP, so that last digits repeat."""
+"""What every test shares: fixtures, and one thread for BLAS and OpenMP, so that last digits repeat."""
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -21,6 +22,23 @@ settings.load_profile("same examples")
 def rng(request):
     """Three seeds: properties must hold for each."""
     return np.random.default_rng(request.param)
+
+
+@pytest.fixture(scope="module")
+def tiny_root(tmp_path_factory):
+    """A repository with the parameters and what the papers print, and no results."""
+    here, root = Path(__file__).parents[1], tmp_path_factory.mktemp("repository")
+    shutil.copy(here / "params.yaml", root)
+    shutil.copytree(here / "published", root / "published")
+    return root
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory):
+    """What the files of the slow paper's evidence say after a run that nothing disturbs."""
+    from slow_runs import undisturbed_lines
+
+    return undisturbed_lines(tmp_path_factory.mktemp("undisturbed") / "repository")
 
 
 FIGURES = {}

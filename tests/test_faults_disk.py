@@ -10,7 +10,6 @@ import time
 
 import pytest
 from faults import FULL, SEEDS
-from machinery import without_seconds
 from processes import (
     MODULE,
     WAIT,
@@ -21,28 +20,16 @@ from processes import (
     lines,
     make_repository,
 )
+from slow_runs import EXHIBITS, run_to_the_end
 
 from kernsemble.study import Study
 
-EXHIBITS = ("table1", "figure1")
 pytestmark = pytest.mark.timeout(1800)
-
-
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory):
-    """The evidence of a run that nothing disturbs."""
-    root = make_repository(tmp_path_factory.mktemp("undisturbed") / "repository")
-    Study(MODULE, "paper", root, jobs=1).run()
-    return {name: without_seconds(evidence_file(root, name)) for name in EXHIBITS}
 
 
 @pytest.fixture
 def root(tmp_path):
     return make_repository(tmp_path / "repository")
-
-
-def go_on(root):
-    Study(MODULE, "paper", root, jobs=1).run()
 
 
 def namespace():
@@ -70,7 +57,7 @@ def run_mounted(root, script):
 
 @mounts
 @pytest.mark.parametrize("kilobytes", [4, 8, 12] if FULL else [8])
-def test_full_disk(kilobytes, root, expected, figure):
+def test_full_disk(kilobytes, root, undisturbed, figure):
     """The run stops with a sentence; with more room the same command goes on with what was saved."""
     done = run_mounted(
         root,
@@ -92,23 +79,23 @@ def test_full_disk(kilobytes, root, expected, figure):
     assert saved.clean  # no half-written line
     shutil.rmtree(root / "results")
     (root / "after").rename(root / "results")
-    check_evidence(root, expected)
+    check_evidence(root, undisturbed)
     figure("Faults", "full disk", 1, 1, "a disk of 4 to 12 kB that is enlarged later")
 
 
 @mounts
-def test_read_only_results(root, expected, figure):
+def test_read_only_results(root, undisturbed, figure):
     done = run_mounted(root, "mount -t tmpfs -o ro none results || exit 9; $RUN; echo status $?")
     assert "status 2" in done.stdout
     assert "the file system is read-only: make it writable and run the same command again" in done.stderr
     assert "Traceback" not in done.stderr
-    go_on(root)
-    check_evidence(root, expected)
+    run_to_the_end(root)
+    check_evidence(root, undisturbed)
     figure("Faults", "read-only results folder", 1, 1)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_files_that_may_not_grow(seed, root, expected, figure):
+def test_files_that_may_not_grow(seed, root, undisturbed, figure):
     """The limit strikes in the middle of a line; the half of it is taken back."""
     limit = random.Random(seed).randint(60, 6000)
 
@@ -126,8 +113,8 @@ def test_files_that_may_not_grow(seed, root, expected, figure):
     if path.is_file():
         assert path.stat().st_size <= limit
         assert Study(MODULE, "paper", root, compute=False).read("table1").clean
-    go_on(root)
-    check_evidence(root, expected)
+    run_to_the_end(root)
+    check_evidence(root, undisturbed)
     figure("Faults", "files that may not grow", 1, 1, "the limit strikes at a random byte")
 
 
@@ -148,9 +135,9 @@ def test_output_that_cannot_be_written(full, root, figure):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_damaged_evidence(seed, root, expected, figure):
+def test_damaged_evidence(seed, root, undisturbed, figure):
     """Bytes changed, lines cut short or torn out: what is sound is used, the rest is computed again."""
-    go_on(root)
+    run_to_the_end(root)
     path, rng = evidence_file(root), random.Random(seed)
     content = bytearray(path.read_bytes())
     position = rng.randrange(len(content))
@@ -164,13 +151,13 @@ def test_damaged_evidence(seed, root, expected, figure):
     else:
         content[position:position] = rng.randbytes(rng.randint(1, 30))
     path.write_bytes(content)
-    go_on(root)
-    check_evidence(root, expected)
+    run_to_the_end(root)
+    check_evidence(root, undisturbed)
     figure("Faults", "damaged or half-written evidence", 1, 1, "bytes changed, cut, torn out or put in")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_clock_that_jumps(seed, root, expected, figure, monkeypatch):
+def test_clock_that_jumps(seed, root, undisturbed, figure, monkeypatch):
     """Backwards and forwards by hours between any two looks at it: nothing but the seconds depends on it."""
     rng = random.Random(seed)
     for name in ("time", "perf_counter"):
@@ -183,7 +170,7 @@ def test_clock_that_jumps(seed, root, expected, figure, monkeypatch):
     for exhibit in EXHIBITS:
         os.utime(evidence_file(root, exhibit), (0, 0) if seed % 2 else (4e9, 4e9))
     assert not Study(MODULE, "paper", root).read("table1").missing
-    check_evidence(root, expected)
+    check_evidence(root, undisturbed)
     figure("Faults", "a clock that jumps", 1, 1, "by hours, both ways, between any two looks at it")
 
 

@@ -7,7 +7,6 @@ import subprocess
 
 import pytest
 from faults import SEEDS
-from machinery import without_seconds
 from processes import (
     MODULE,
     WAIT,
@@ -15,25 +14,16 @@ from processes import (
     check_evidence,
     command,
     environment,
-    evidence_file,
     lines,
     make_repository,
     random_moment,
     strike,
 )
+from slow_runs import run_to_the_end
 
 from kernsemble.study import Study
 
-EXHIBITS = ("table1", "figure1")
 pytestmark = pytest.mark.timeout(1800)
-
-
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory):
-    """The evidence of a run that nothing disturbs."""
-    root = make_repository(tmp_path_factory.mktemp("undisturbed") / "repository")
-    Study(MODULE, "paper", root, jobs=1).run()
-    return {name: without_seconds(evidence_file(root, name)) for name in EXHIBITS}
 
 
 @pytest.fixture
@@ -44,7 +34,7 @@ def root(tmp_path):
 def go_on(root, seed=0, *arguments):
     """Run it again, to the end; the whole command for one seed, what it calls for the others."""
     if seed:
-        assert not Study(MODULE, "paper", root, jobs=1).run().failures
+        run_to_the_end(root)
         return
     again = subprocess.run(
         command(*arguments), env=environment(root), cwd=root, capture_output=True, text=True, timeout=WAIT
@@ -58,17 +48,17 @@ def itself(run):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_run_is_killed(seed, root, expected, figure):
+def test_run_is_killed(seed, root, undisturbed, figure):
     with Run(root, "--no-notebook") as run:
         struck = strike(run, random_moment(seed), itself)
         run.gone()  # its workers do not outlive it
     go_on(root, seed, "--no-notebook")
-    check_evidence(root, expected)
+    check_evidence(root, undisturbed)
     figure("Faults", "kill -9 of the run", struck, struck, "workers end too; the next run goes on")
 
 
 @pytest.mark.parametrize("seed", SEEDS[::4])
-def test_run_is_killed_again_and_again(seed, root, expected, figure):
+def test_run_is_killed_again_and_again(seed, root, undisturbed, figure):
     """The dead runs' lock, half-written lines and temporary files hinder no later run."""
     struck = 0
     for time in range(3):
@@ -78,7 +68,7 @@ def test_run_is_killed_again_and_again(seed, root, expected, figure):
             struck += strike(run, moment, itself)
             run.gone()
     go_on(root, seed, "--no-notebook")
-    check_evidence(root, expected)
+    check_evidence(root, undisturbed)
     figure(
         "Faults",
         "kill -9 of one run after the other",
@@ -89,7 +79,7 @@ def test_run_is_killed_again_and_again(seed, root, expected, figure):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_worker_is_killed(seed, root, expected, figure):
+def test_worker_is_killed(seed, root, undisturbed, figure):
     """The run replaces it and ends well by itself."""
 
     def one_worker(run):
@@ -102,12 +92,12 @@ def test_worker_is_killed(seed, root, expected, figure):
         status, said = run.finished()
         run.gone()
     assert status == 0, said
-    check_evidence(root, expected)
+    check_evidence(root, undisturbed)
     figure("Faults", "kill -9 of one worker", struck, struck, "the same run ends well")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_notebook_kernel_is_killed(seed, root, expected, figure):
+def test_notebook_kernel_is_killed(seed, root, undisturbed, figure):
     """The kernel computes what its notebook asks for; killed, it is named, and the next run goes on."""
     Study(MODULE, "paper", root, jobs=1).run(["figure1"])
     after, pause = random_moment(seed, most=90)
@@ -122,11 +112,11 @@ def test_notebook_kernel_is_killed(seed, root, expected, figure):
         assert "its kernel died; run the same command again" in said
         assert "Traceback" not in said
     go_on(root, seed, *arguments)
-    check_evidence(root, expected)
+    check_evidence(root, undisturbed)
     figure("Faults", "kill -9 of the notebook's kernel", struck, struck, "a message; the next run goes on")
 
 
-def test_two_runs_at_once(root, expected, figure):
+def test_two_runs_at_once(root, undisturbed, figure):
     """The second one says who is at work, and harms nothing."""
     with Run(root, "--no-notebook") as first:
         first.until(lambda: lines(root) > 3)
@@ -138,5 +128,5 @@ def test_two_runs_at_once(root, expected, figure):
         assert f"Another run (process {first.process.pid}) is writing" in said
         assert "Traceback" not in said
         assert first.finished()[0] == 0
-    check_evidence(root, expected)
+    check_evidence(root, undisturbed)
     figure("Faults", "two runs at once", 1, 1, "the second is refused by the process number of the first")

@@ -1,7 +1,5 @@
 """lin2012: its data, its timed fits against the estimators, and a tiny run."""
 
-import shutil
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +17,6 @@ from kernsemble.masters.exponential import Exponential
 from kernsemble.papers.lin2012.sets import N_CLASSES
 from kernsemble.study import Study
 
-ROOT = Path(__file__).parents[1]
 POINTS = [1, 3, 8]
 
 
@@ -135,15 +132,6 @@ def test_every_set_has_its_data():
     assert set(PAPER_SETS) <= set(STORED)
     assert set(PAPER_SETS) <= set(N_CLASSES)
     assert set(paper.datasets) == set(STORED)
-
-
-@pytest.fixture(scope="module")
-def tiny_root(tmp_path_factory):
-    """A repository with nothing but the parameters."""
-    root = tmp_path_factory.mktemp("repository")
-    shutil.copy(ROOT / "params.yaml", root)
-    shutil.copytree(ROOT / "published", root / "published")
-    return root
 
 
 def test_tiny_run_from_end_to_end(tiny_root):

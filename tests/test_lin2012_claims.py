@@ -1,7 +1,6 @@
 """lin2012: every claim has its check, every check can fail, and what waits is said."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -188,5 +187,4 @@ def test_figures_have_a_panel_for_each_set_and_say_when_there_is_nothing(exhibit
 
 
 def test_a_scale_that_runs_nothing_gets_a_strip():
-    study = SimpleNamespace(evidence=lambda exhibit: NOTHING, protocol=lambda exhibit: {})
-    assert len(equal.draw_learners(study).axes[0].texts) == 1
+    assert len(equal.draw_learners(made_study(NOTHING)).axes[0].texts) == 1

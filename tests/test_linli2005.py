@@ -1,7 +1,5 @@
-"""linli2005: its data, the ensembles written out, the checks of its claims, and a tiny run end to end."""
+"""linli2005: its data, its ensembles written out, and a tiny run from end to end."""
 
-import shutil
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,16 +8,11 @@ import pytest
 from kernsemble.data.generators import bayes_decision, bayes_error
 from kernsemble.experiments.linli2005 import draws, ensembles, machines, protocol, theory
 from kernsemble.experiments.linli2005.figure2 import class_densities, distances_from_bayes, plane_points
-from kernsemble.experiments.linli2005.plan import paper
-from kernsemble.experiments.linli2005.sets import PLANE_SET, REAL_SETS, TABLE_SETS
+from kernsemble.experiments.linli2005.sets import REAL_SETS, TABLE_SETS
 from kernsemble.experiments.trial import Trial
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
-from kernsemble.ledger import load_reading
-from kernsemble.papers.linli2005 import claims
-from kernsemble.published import read_cells, read_claims
 from kernsemble.study import Study
 
-ROOT = Path(__file__).parents[1]
 SIZES = {"train": 40, "test": 50, "share": 0.6, "noise": 0.1}
 
 
@@ -162,117 +155,6 @@ def test_readings_concern_the_sets_they_say():
     assert labels["scaling: pooled"] == list(REAL_SETS)
     assert len(labels["scaling: all sets"]) == 6
     assert labels["ties: largest"] == list(TABLE_SETS)
-
-
-def test_every_printed_number_and_claim_is_read():
-    reading = load_reading("linli2005")
-    cells = [cell for cell in read_cells(ROOT / "published/published.csv") if cell.paper == "linli2005"]
-    assert len(cells) == 126
-    for cell in cells:
-        assert reading.rule(cell).runs == 100
-        assert cell.row in TABLE_SETS
-        assert cell.column in paper.methods("table1")
-    written = {claim.id: claim.check for claim in read_claims(ROOT / "published/claims.yaml")}
-    assert {written[name]: name for name in reading.checks} == {
-        check.__name__: name for name, check in reading.checks.items()
-    }
-    assert set(reading.checks) == {name for name, check in written.items() if name.startswith("L")}
-
-
-class MadeEvidence:
-    """Evidence of constant numbers with a little noise; ``value(metric, dataset, method)`` gives them."""
-
-    def __init__(self, value, methods=(), datasets=(), runs=20):
-        self.value, self.methods, self.datasets, self.runs = value, methods, datasets, runs
-
-    def array(self, metric, datasets=None, methods=None, trials=None):
-        noise = np.random.default_rng(0).normal(0, 1e-3, self.runs)
-        table = [
-            [self.value(metric, d, m) for m in methods or self.methods] for d in datasets or self.datasets
-        ]
-        return np.array(table)[None] + noise[:, None, None] * (metric == "error")
-
-
-def study_of(value, **options):
-    evidence = MadeEvidence(value, **options)
-    return SimpleNamespace(evidence=lambda exhibit: evidence)
-
-
-def as_the_paper_says(metric, dataset, method):
-    noisy = dataset.endswith("-n")
-    if metric == "train_error":
-        return 0.0 if method.startswith("AB") else 8.0
-    if method.startswith("AB"):
-        return 20.0 + 5.0 * noisy
-    return {"SVM-Stump": 11.0, "SVM-Perc": 10.5, "SVM-Gauss": 10.5 - 1.0 * (dataset not in REAL_SETS)}[method]
-
-
-@pytest.mark.parametrize(
-    ("check", "spoil"),
-    [
-        (claims.svm_beats_adaboost, lambda m, d, name: 50.0 if name == "SVM-Perc" else 10.0),
-        (claims.advantage_grows_with_noise, lambda m, d, name: 10.0 + 5.0 * name.startswith("AB")),
-        (claims.perceptron_equals_gauss_on_real_sets, lambda m, d, name: 10.0 + (name == "SVM-Gauss")),
-        (claims.stump_slightly_worse_than_perceptron, lambda m, d, name: 10.0 + 5.0 * (name == "SVM-Stump")),
-        (claims.adaboost_fits_the_noise, lambda m, d, name: 5.0),
-    ],
-)
-def test_checks_of_the_tables_can_fail(check, spoil):
-    found = check(study_of(as_the_paper_says))
-    assert found.holds
-    assert found.probability > 0.95
-    spoiled = check(study_of(spoil))
-    assert not spoiled.holds
-    assert spoiled.probability < 0.5
-
-
-def test_checks_of_the_theorems_can_fail():
-    good = {"constant": 1e-9, "scaling": 0.0, "eigenvalue": 0.1, "separated": 1.0, "distinct": 1.0}
-    options = {"methods": ("stump", "perceptron"), "datasets": ("twonorm",), "runs": 1}
-    checks = {
-        "constant": claims.constant_can_be_dropped,
-        "scaling": claims.scaling_kernel_is_scaling_c,
-        "separated": claims.any_labelling_is_separated,
-        "eigenvalue": claims.any_labelling_is_separated,
-    }
-    for metric, check in checks.items():
-        assert check(study_of(lambda m, d, name: good[m], **options)).holds
-        bad = good | {metric: 0.0 if metric in ("separated", "eigenvalue") else 1e-3}
-        assert not check(study_of(lambda m, d, name, bad=bad: bad[m], **options)).holds
-
-
-def test_checks_of_figure_2_and_of_selection_can_fail():
-    areas = study_of(lambda m, d, name: 5.0 + name.startswith("AB"), datasets=(PLANE_SET,))
-    assert claims.svm_boundaries_closer_to_bayes(areas).holds
-    assert not claims.svm_boundaries_closer_to_bayes(
-        study_of(lambda m, d, name: 5.0 + (name == "SVM-Stump"), datasets=(PLANE_SET,))
-    ).holds
-    for seconds, holds in ((10.0, True), (2.0, False)):
-
-        def cost(metric, dataset, method, seconds=seconds):
-            gauss = method == "SVM-Gauss"
-            return (550 if gauss else 55) if metric == "problems" else (seconds if gauss else 1.0)
-
-        found = claims.selection_is_ten_times_cheaper(study_of(cost, datasets=("twonorm",), runs=1))
-        assert found.holds is holds
-
-
-def test_soft_margin_check_can_fail():
-    def study(hard):
-        made = {"hard": MadeEvidence(lambda *_: hard), "table1": MadeEvidence(lambda *_: 10.0)}
-        return SimpleNamespace(evidence=made.__getitem__)
-
-    assert claims.soft_margin_controls_the_power(study(12.0)).holds
-    assert not claims.soft_margin_controls_the_power(study(9.0)).holds
-
-
-@pytest.fixture(scope="module")
-def tiny_root(tmp_path_factory):
-    """A repository with nothing but the parameters."""
-    root = tmp_path_factory.mktemp("repository")
-    shutil.copy(ROOT / "params.yaml", root)
-    shutil.copytree(ROOT / "published", root / "published")
-    return root
 
 
 def test_tiny_run_from_end_to_end(tiny_root):

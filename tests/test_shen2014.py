@@ -1,8 +1,5 @@
 """shen2014: its data, its families, selection, the limit over all stumps, and a tiny run."""
 
-import shutil
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,8 +12,6 @@ from kernsemble.masters.hinge import Hinge
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares
 from kernsemble.papers.shen2014 import charts, charts_beyond
 from kernsemble.study import Study
-
-ROOT = Path(__file__).parents[1]
 
 
 def make_trial(dataset, method="CGENS", number=0, exhibit="table1"):
@@ -144,15 +139,6 @@ def test_fresh_pools_that_share_draws_are_those_that_each_would_draw(rng, name):
             shared.exclude(found.key)
             alone.exclude(found.key)
     assert families.shared_family("perceptrons ball once", 5, 30)(X).fresh is False
-
-
-@pytest.fixture(scope="module")
-def tiny_root(tmp_path_factory):
-    """A repository with nothing but the parameters."""
-    root = tmp_path_factory.mktemp("repository")
-    shutil.copy(ROOT / "params.yaml", root)
-    shutil.copytree(ROOT / "published", root / "published")
-    return root
 
 
 def test_tiny_run_from_end_to_end(tiny_root):

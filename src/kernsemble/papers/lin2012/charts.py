@@ -38,24 +38,26 @@ def nothing(reason: str = "not run at this scale") -> Figure:
     return figure
 
 
-def _number(x: float, _: object) -> str:
-    """Write 1, 2 and 5 times a power of ten in full, other numbers not at all."""
-    mantissa = round(x / 10.0 ** np.floor(np.log10(x)), 6)
-    return f"{x:g}" if mantissa in (1, 2, 5) else ""
+def _numbers(mantissas: tuple[int, ...]) -> FuncFormatter:
+    """Return what writes these mantissas times a power of ten in full, other numbers not at all."""
+
+    def number(x: float, _: object) -> str:
+        return f"{x:g}" if round(x / 10.0 ** np.floor(np.log10(x)), 6) in mantissas else ""
+
+    return FuncFormatter(number)
 
 
 def _say_numbers(*axes: Axes) -> None:
-    """Let the ticks of logarithmic axes be plain numbers."""
+    """Let the ticks of logarithmic axes be plain numbers, more of them on short axes."""
     for panel in axes:
         panel.tick_params(which="minor", pad=5)
         for axis in (panel.xaxis, panel.yaxis):
             if axis.get_scale() == "log":
-                axis.set_major_formatter(FuncFormatter(_number))
                 low, high = sorted(axis.get_view_interval())
-                if low > 0 and high / low < 60:
-                    axis.set_minor_formatter(FuncFormatter(_number))
-                else:
-                    axis.set_minor_formatter(FuncFormatter(lambda x, _: ""))
+                ratio = high / low if low > 0 else np.inf
+                some = (1, 2, 3, 4, 5, 7) if ratio < 8 else (1, 2, 5)
+                axis.set_major_formatter(_numbers(some))
+                axis.set_minor_formatter(_numbers(some if ratio < 60 else ()))
 
 
 def _say_waiting(axes: Axes) -> None:

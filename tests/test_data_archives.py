@@ -5,36 +5,10 @@ import tarfile
 import zipfile
 
 import pytest
+from made_archives import make_deb, make_tar, make_zip
 
 from kernsemble.data import archives
 from kernsemble.data.archives import UnsafeArchiveError, list_members, read_member
-
-
-def make_zip(members):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-def make_tar(members, mode="w:gz"):
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return buffer.getvalue()
-
-
-def make_deb(data, name="data.tar.xz"):
-    members = [("debian-binary", b"2.0\n"), ("control.tar.xz", b"odd"), (name, data)]
-    deb = b"!<arch>\n"
-    for member, content in members:
-        deb += f"{member:<16}{0:<12}{0:<6}{0:<6}{'100644':<8}{len(content):<10}`\n".encode()
-        deb += content + b"\n" * (len(content) % 2)
-    return deb
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
 """Building: the registered bytes, twice; recipes; packages that are not what they say."""
 
 import hashlib
-import io
 import subprocess
 import sys
-import zipfile
 
 import numpy as np
 import pytest
+from made_archives import make_zip
 
 from kernsemble.data import DatasetDamaged, DatasetUnavailable, registries
 from kernsemble.data.build import build, build_arrays, file_matches
@@ -42,12 +41,10 @@ def test_the_registries_give_back_every_registered_byte(tmp_path):
 @pytest.fixture
 def package(tmp_path):
     """A package with one file, and the source of a set in it."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("p/banana.txt", "-1 1:0.5 2:-0.25\n1 2:3\n")
+    content = make_zip({"p/banana.txt": "-1 1:0.5 2:-0.25\n1 2:3\n"})
     (tmp_path / "packages").mkdir()
-    (tmp_path / "packages" / "p-1.zip").write_bytes(buffer.getvalue())
-    digest = hashlib.sha256(buffer.getvalue()).hexdigest()
+    (tmp_path / "packages" / "p-1.zip").write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
     return Package("p", "pypi", "p", "1", "p-1.zip", digest)
 
 

@@ -3,11 +3,10 @@
 import bz2
 import io
 import json
-import tarfile
-import zipfile
 
 import numpy as np
 import pytest
+from made_archives import make_tar, make_zip
 from PIL import Image
 
 from kernsemble.data import DatasetDamaged, DatasetUnavailable, load, official
@@ -118,21 +117,19 @@ class TestOfficialFiles:
 
     def test_cifar10_binary(self, tmp_path, rng):
         images = rng.integers(0, 256, (6, 32, 32, 3), dtype=np.uint8)
-        with tarfile.open(tmp_path / "cifar-10-binary.tar.gz", "w:gz") as archive:
-            for k, name in enumerate([*(f"data_batch_{b}" for b in range(1, 6)), "test_batch"]):
-                record = bytes([k]) + images[k].transpose(2, 0, 1).tobytes()
-                info = tarfile.TarInfo(f"cifar-10-batches-bin/{name}.bin")
-                info.size = len(record)
-                archive.addfile(info, io.BytesIO(record))
+        names = [*(f"data_batch_{b}" for b in range(1, 6)), "test_batch"]
+        records = {
+            f"cifar-10-batches-bin/{name}.bin": bytes([k]) + images[k].transpose(2, 0, 1).tobytes()
+            for k, name in enumerate(names)
+        }
+        (tmp_path / "cifar-10-binary.tar.gz").write_bytes(make_tar(records))
         arrays = official.convert_cifar10(tmp_path)
         np.testing.assert_array_equal(arrays["X"], images)
         assert arrays["y"].tolist() == [0, 1, 2, 3, 4, 5]
 
     def test_gtsrb(self, tmp_path, cache):
         def archive(name, members):
-            with zipfile.ZipFile(tmp_path / name, "w") as opened:
-                for member, content in members.items():
-                    opened.writestr(member, content)
+            (tmp_path / name).write_bytes(make_zip(members))
 
         def sign(value):
             return encode(np.full((30, 50, 3), value, dtype=np.uint8), "PPM")
@@ -155,11 +152,11 @@ class TestOfficialFiles:
         assert dataset.part.tolist() == [0] * 6 + [1] * 2
 
     def test_scene15(self, tmp_path, cache):
-        with zipfile.ZipFile(tmp_path / "scene_categories.zip", "w") as archive:
-            for k, folder in enumerate(SCENE15_FOLDERS):
-                archive.writestr(
-                    f"scene_categories/{folder}/image_1.png", encode(np.full((4, 6), k, dtype=np.uint8))
-                )
+        images = {
+            f"scene_categories/{folder}/image_1.png": encode(np.full((4, 6), k, dtype=np.uint8))
+            for k, folder in enumerate(SCENE15_FOLDERS)
+        }
+        (tmp_path / "scene_categories.zip").write_bytes(make_zip(images))
         source = small("scene15", 15, 1, dict.fromkeys(get_source("scene15").classes, 1))
         first = fetch(source, tmp_path)[0].read_bytes()
         assert fetch(source, tmp_path)[0].read_bytes() == first
@@ -185,11 +182,7 @@ class TestOfficialFiles:
         members = {f"package/{name}.png": encode(batch) for name, batch in zip(names, batches, strict=True)}
         members["package/train_lables.json"] = json.dumps(list(range(5)) * 10).encode()
         members["package/test_lables.json"] = json.dumps([7] * 10).encode()
-        with tarfile.open(tmp_path / "p.tgz", "w:gz") as archive:
-            for name, content in members.items():
-                info = tarfile.TarInfo(name)
-                info.size = len(content)
-                archive.addfile(info, io.BytesIO(content))
+        (tmp_path / "p.tgz").write_bytes(make_tar(members))
         arrays = official.convert_cifar10_package(tmp_path / "p.tgz")
         np.testing.assert_array_equal(arrays["X"].reshape(6, 10, 1024, 3), batches)
         assert arrays["y"].tolist() == list(range(5)) * 10 + [7] * 10

@@ -5,7 +5,6 @@ import io
 import os
 import pickle
 import re
-import tarfile
 import zipfile
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from faults import EXAMPLES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made_archives import make_deb, make_tar, make_zip
 
 from kernsemble.data import npz
 from kernsemble.data.archives import UnsafeArchiveError, list_members, read_member
@@ -66,24 +66,9 @@ def damage(data, sound):
 
 def make_archives():
     members = {"d/numbers.txt": b"1 2 3\n" * 40, "d/more.csv": b"a,b\n1,2\n"}
-    made = {}
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    made["a.zip"] = buffer.getvalue()
-    for name, mode in {"a.tar": "w", "a.tar.gz": "w:gz", "a.tar.xz": "w:xz", "a.tar.bz2": "w:bz2"}.items():
-        buffer = io.BytesIO()
-        with tarfile.open(fileobj=buffer, mode=mode) as archive:
-            for member, content in members.items():
-                entry = tarfile.TarInfo(member)
-                entry.size = len(content)
-                archive.addfile(entry, io.BytesIO(content))
-        made[name] = buffer.getvalue()
-    data = made["a.tar.xz"]
-    header = f"{'data.tar.xz':<16}{0:<12}{0:<6}{0:<6}{'100644':<8}{len(data):<10}`\n".encode()
-    made["a.deb"] = b"!<arch>\n" + header + data
-    return made
+    modes = {"a.tar": "w", "a.tar.gz": "w:gz", "a.tar.xz": "w:xz", "a.tar.bz2": "w:bz2"}
+    tars = {name: make_tar(members, mode) for name, mode in modes.items()}
+    return {"a.zip": make_zip(members, zipfile.ZIP_DEFLATED), **tars, "a.deb": make_deb(tars["a.tar.xz"])}
 
 
 ARCHIVES = make_archives()
@@ -148,10 +133,7 @@ def hostile_files():
         "an array that claims to be huge": huge,
         "text": b"text",
     }.items():
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr("X.npy", content)
-        yield what, buffer.getvalue()
+        yield what, make_zip({"X.npy": content})
 
 
 HOSTILE = dict(hostile_files())
@@ -187,14 +169,10 @@ ESCAPES = [
 
 @pytest.mark.parametrize("path", ESCAPES)
 def test_archive_that_would_write_outside_is_refused(inside, path, figure):
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr(path, b"evil")
     with pytest.raises(UnsafeArchiveError, match="leaves the folder"):
-        list_members("a.zip", content.getvalue())
+        list_members("a.zip", make_zip({path: b"evil"}))
     scenes = inside / "scene_categories.zip"
-    with zipfile.ZipFile(scenes, "w") as archive:
-        archive.writestr(f"bedroom/{path}/image_0001.jpg", b"evil")
+    scenes.write_bytes(make_zip({f"bedroom/{path}/image_0001.jpg": b"evil"}))
     with contextlib.suppress(UnsafeArchiveError):  # or it is nothing but a name that is not a scene's
         repack_scene15(scenes, inside / "scene15.zip")
         assert zipfile.ZipFile(inside / "scene15.zip").namelist() == []

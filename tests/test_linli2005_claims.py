@@ -101,3 +101,16 @@ def test_soft_margin_check_can_fail():
 
     assert claims.soft_margin_controls_the_power(study(12.0)).holds
     assert not claims.soft_margin_controls_the_power(study(9.0)).holds
+
+
+@pytest.mark.parametrize(("boosted", "holds"), [(12.0, True), (9.0, False)])
+def test_check_of_lpboost_can_fail(boosted, holds):
+    study = made_study(
+        {
+            "lpboost": made_evidence(lambda *_: boosted, paper.methods("lpboost"), TABLE_SETS, runs=5),
+            "table1": made_evidence(lambda *_: 10.0, paper.methods("table1"), TABLE_SETS),
+        }
+    )
+    found = claims.lpboost_changes_nothing(study)
+    assert found.holds is holds
+    assert (found.probability > 0.95) is holds

@@ -11,6 +11,7 @@ from kernsemble.experiments.bi2004 import (
     small,
     target,
     theory,
+    thresholds,
     widths,
 )
 from kernsemble.experiments.bi2004.plan import paper
@@ -27,5 +28,6 @@ __all__ = [
     "small",
     "target",
     "theory",
+    "thresholds",
     "widths",
 ]

@@ -10,6 +10,7 @@ from kernsemble.experiments.bi2004.sets import (
     SMALL_CHOICES,
     STORED,
     TARGET,
+    THRESHOLDS,
     WIDTHS_TARGET,
 )
 from kernsemble.experiments.registry import Paper
@@ -89,6 +90,11 @@ paper.exhibit(
         f"{rate}_{name}" for name in SMALL_CHOICES for rate in ("FP", "FN")
     )
 )  # fmt: skip
+paper.exhibit(
+    "thresholds",
+    "Other thresholds of the same machines",
+    metrics=(*(f"{rate}_{rule}" for rule in THRESHOLDS for rate in ("FP", "FN")), "missed"),
+)
 paper.exhibit(
     "readings",
     "Other forms and scales of the kernels",

@@ -34,3 +34,5 @@ SMALL_CHOICES: dict[str, tuple[str, ...]] = {
 }
 KERNELS = ("linear", "quadratic", "rbf")
 NORMS = {"2-norm": "l2", "1-norm": "l1"}
+# Where the machines of table 2 are cut; the module of that name says how.
+THRESHOLDS = ("solved", "share", "mean", "support", "classes", "extremes", "dropped", "labels")

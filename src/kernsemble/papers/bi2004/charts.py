@@ -16,6 +16,9 @@ from kernsemble.published import read_cells
 from kernsemble.study import Study
 
 SETS = {label: exhibit for exhibit, label in LABELS.items()}
+MODEL_COLORS = dict(zip(SMALL_CHOICES, PALETTE, strict=False))
+KERNEL_COLORS = {"linear": PALETTE[0], "quadratic": PALETTE[4], "rbf": PALETTE[1]}
+_LEFT = {"xytext": (-5, 4), "ha": "right"}  # of a mark, where its neighbor is too near on the other side
 
 
 def _add_legend(axes: Axes, **look: object) -> None:
@@ -93,7 +96,7 @@ def draw_improper(study: Study) -> Figure:
             _draw_mean(panel, evidence, "curve_validation", place, f"C = {C:g}", color)
             _draw_mean(panel, evidence, "curve_train", place, "_", color, linestyle=":")
         panel.set(title=label, xlabel="columns", ylabel="error (%)")
-    _add_legend(axes[0, 0], title="solid: validation, dotted: training", fontsize=7)
+    _add_legend(axes[0, 0], title="solid: validation, dotted: training", fontsize=7, title_fontsize=7)
     return figure
 
 
@@ -102,12 +105,18 @@ def draw_growth(study: Study) -> Figure:
     evidence, values = study.evidence("table5"), study.protocol("table5")
     sizes = [float(label.removeprefix("n=")) for label in evidence.datasets]
     figure, axes = subplots(1, 2, size=(8.6, 3.4), sharey=True)
-    for method, color in zip(evidence.methods, PALETTE, strict=False):
+    looks = zip(evidence.methods, PALETTE, ("-", "-", "--"), ("o", "o", "x"), strict=False)
+    for method, color, line, marker in looks:
         runs = [iterations(study, label, method) for label in evidence.datasets]
-        _draw_growth_line(axes[0], sizes, runs, method, color)
-    for patience, color in zip(values["patiences"], PALETTE[3:], strict=False):
+        _draw_growth_line(axes[0], sizes, runs, method, color=color, linestyle=line, marker=marker)
+    # The chosen patience has the color that it has on the left.
+    others = iter((PALETTE[3], PALETTE[4], PALETTE[5]))
+    for patience in values["patiences"]:
+        color = PALETTE[0] if patience == values["patience"] else next(others, PALETTE[7])
         runs = [iterations(study, label, "C fixed", patience) for label in evidence.datasets]
-        _draw_growth_line(axes[1], sizes, runs, f"patience {patience}", color)
+        _draw_growth_line(axes[1], sizes, runs, f"patience {patience}", color=color)
+    axes[0].set_title(f"three readings, patience {values['patience']}")
+    axes[1].set_title("C fixed")
     for panel in axes:
         panel.plot((1000, 2000, 5000, 10000), (253, 302, 520, 613), "k^--", label="printed", linewidth=1)
         panel.set(xscale="log", yscale="log", xlabel="training examples")
@@ -119,12 +128,14 @@ def draw_growth(study: Study) -> Figure:
     return figure
 
 
-def _draw_growth_line(axes: Axes, sizes: list[float], runs: list[np.ndarray], name: str, color: str) -> None:
+def _draw_growth_line(
+    axes: Axes, sizes: list[float], runs: list[np.ndarray], name: str, **look: object
+) -> None:
     there = [(size, some) for size, some in zip(sizes, runs, strict=True) if len(some)]
     if there:
         shared = min(len(some) for _, some in there)
         values = np.column_stack([some[:shared] for _, some in there])
-        draw_error_bars(axes, np.array([size for size, _ in there]), values, name, color=color, markersize=4)
+        draw_error_bars(axes, np.array([size for size, _ in there]), values, name, markersize=4, **look)
 
 
 def draw_counts(study: Study) -> Figure:
@@ -134,9 +145,10 @@ def draw_counts(study: Study) -> Figure:
         rows = by_run(study.evidence(exhibit), "counts", label, MIXTURE)
         if rows:
             counts = np.mean(rows, axis=0).reshape(len(KERNELS), len(TOLERANCES))
-            for name, line, color in zip(KERNELS, counts, PALETTE, strict=False):
-                panel.plot(TOLERANCES, line, "o-", label=name, color=color)
-        panel.set(xscale="log", xlabel=r"tolerance on $|\tau|$", title=label)
+            for name, line in zip(KERNELS, counts, strict=True):
+                shown = "RBF" if name == "rbf" else name
+                panel.plot(TOLERANCES, line, "o-", label=shown, color=KERNEL_COLORS[name])
+        panel.set(xscale="log", xlabel="tolerance", title=label)
         panel.invert_xaxis()
     axes[0, 0].set_ylabel(r"columns with $|\alpha_j|$ above it")
     _add_legend(axes[0, 0])
@@ -150,10 +162,11 @@ def draw_levels(study: Study) -> Figure:
     places = np.arange(len(excesses))
     for column, label in zip(axes.T, evidence.datasets, strict=False):
         for panel, metric in zip(column, ("rbf", "error"), strict=True):
-            for method, color in zip(evidence.methods, PALETTE, strict=False):
+            for method in evidence.methods:
                 curves = evidence.curves(metric, dataset=label, method=method)
                 if len(curves) > 1:
-                    draw_error_bars(panel, places, curves, method, color=color, markersize=4)
+                    look = {"color": MODEL_COLORS[method], "markersize": 4}
+                    draw_error_bars(panel, places, curves, method, **look)
         column[0].set(title=label, ylim=(0, None))
         column[1].set_xlabel("objective above the end (%)")
         column[1].set_xticks(places, [f"{100 * excess:g}" for excess in excesses])
@@ -188,6 +201,10 @@ def draw_losses(study: Study) -> Figure:
             for rate in ("FP", "FN")
         ]
         panel.plot(*theirs, "kx", label="printed", markersize=7)
+        for name, place in zip(SMALL_CHOICES, zip(*theirs, strict=True), strict=True):
+            where = _LEFT if name == "mixture" else {"xytext": (5, 4)}
+            panel.annotate(name, place, textcoords="offset points", fontsize=7, **where)
+        panel.margins(x=0.12)
         panel.set(title=label, xlabel="false positives (%)")
     axes[0, 0].set_ylabel("false negatives (%)")
     _add_legend(axes[0, -1], fontsize=7)
@@ -211,14 +228,14 @@ def draw_blocks(study: Study) -> Figure:
 
 
 def _draw_block(axes: Axes, evidence: Evidence, label: str, norm: str) -> None:
-    places = {"end": (PALETTE[0], "o"), "TR1": (PALETTE[1], "s"), "TR3": (PALETTE[2], "D")}
-    for stop, (color, marker) in places.items():
+    places = {"end": (PALETTE[0], "o", -0.2), "TR1": (PALETTE[1], "s", 0.0), "TR3": (PALETTE[2], "D", 0.2)}
+    for stop, (color, marker, lower) in places.items():
         for row, name in enumerate(CHOICES):
             sample = evidence.sample(f"error_{stop}", dataset=label, method=f"{norm}/{name}")
             if len(sample.values):
                 spread = sample.se if len(sample.values) > 1 else 0.0
                 look = {"color": color, "markersize": 4, "label": stop if row == 0 else "_"}
-                axes.errorbar(sample.mean, row, xerr=spread, fmt=marker, **look)
+                axes.errorbar(sample.mean, row + lower, xerr=spread, fmt=marker, **look)
 
 
 def draw_modern(study: Study) -> Figure:

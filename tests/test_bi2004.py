@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernsemble.experiments.bi2004.plan import paper
-from kernsemble.experiments.bi2004.sets import CHOICES
+from kernsemble.experiments.bi2004.sets import CHOICES, NORMS
 from kernsemble.ledger import judge_cell, load_reading
 from kernsemble.masters.column_qp import HingeQP
 from kernsemble.published import read_cells
@@ -78,3 +78,40 @@ def test_erratum_a_generated_column_scores_its_own_weight(rng):
     master, solution = solved(H, y)
     np.testing.assert_allclose(H.T @ master.pricing_weights(), solution.w, atol=1e-6)
     assert np.abs(solution.w).min() > 1e-3
+
+
+def test_erratum_nonnegative_coefficients_allow_no_negative_offset_and_no_negative_rbf_model(rng):
+    y = np.array([-1.0] * 9 + [1.0])
+    master = HingeQP(y, 1.0, positive=True, intercept="none", tol=1e-10)
+    master.add(np.ones(10))
+    solution = master.solve()
+    assert solution.w == pytest.approx([0.0], abs=1e-8)
+    assert solution.objective == pytest.approx(10.0)
+    X = rng.standard_normal((20, 2))
+    y = np.where(X[:, 0] > 0.5, 1.0, -1.0)
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 4.0)
+    master = HingeQP(y, 10.0, positive=True, intercept="none", tol=1e-10)
+    for column in K.T:
+        master.add(np.ascontiguousarray(column))
+    assert (K @ master.solve().w >= 0).all()
+
+
+def test_erratum_two_printed_test_times_do_not_fit_their_columns():
+    printed = {
+        (cell.exhibit, cell.row, cell.column): cell.value
+        for cell in read_cells(ROOT / "published/published.csv")
+        if cell.paper == "bi2004"
+    }
+
+    def per_column(exhibit, row, column):
+        return printed[exhibit, row, "T_tst"] / printed[exhibit, row, column]
+
+    expected = 64 * per_column("table2", "Pima/RBF", "C_r")
+    assert printed["table2", "Pima/mixture", "C_r"] == 64
+    assert round(expected, 2) == 0.10
+    assert printed["table2", "Pima/mixture", "T_tst"] < expected / 7
+    quadratic = [per_column("table4", f"{norm}/{row}", "C_q") for norm in ("2-norm", "1-norm") for row in "Q"]
+    assert per_column("table4", "2-norm/L+Q", "C_q") < min(quadratic) / 5
+    times = {norm: [printed["table3", f"{norm}/{m}", "T_trn"] for m in ("L,Q,R", "L+Q+R")] for norm in NORMS}
+    assert times["2-norm"][0] < times["2-norm"][1]
+    assert times["1-norm"][0] > times["1-norm"][1]

@@ -106,6 +106,15 @@ def test_sentences_follow_the_numbers_and_wait_for_them(say):
     assert "of 6 runs" in late
 
 
+@pytest.mark.parametrize(
+    "show", [*SENTENCES, readings.show_readings, readings.show_on_curves], ids=lambda f: f.__name__
+)
+def test_exhibits_that_a_scale_leaves_out_leave_nothing_to_say(show):
+    study = study_of(falling("L,Q,R"))
+    study.evidence = lambda name: made_evidence(falling("L,Q,R"), (), ())
+    assert "%" not in "".join(cell.text for row in show(study).rows for cell in row[1:])
+
+
 def test_sentences_name_the_best():
     blocks = repr(in_words.say_blocks(study_of(falling("L,Q,R"))))
     assert blocks.count("L,Q,R has the least mean") == blocks.count("L,Q,R is number 1 of 7") == 4

@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from kernsemble.comparisons import best_methods, mean_and_spread
 from kernsemble.evidence import Evidence, IncompleteEvidenceError
-from kernsemble.experiments.bi2004.sets import CHOICES, KERNELS, SIZE_SETS
+from kernsemble.experiments.bi2004.sets import ALL_FOREST, CHOICES, KERNELS, SIZE_SETS
 from kernsemble.papers.bi2004.cells import LABELS, iterations
 from kernsemble.papers.bi2004.charts import SETS, printed_numbers
 from kernsemble.papers.bi2004.claims import NORMS
@@ -166,7 +166,7 @@ def say_growth(study: Study) -> Table:
         return f"{counts} iterations, {means[-1] / means[0]:.2f} times as many for ten times the data"
 
     def expensive() -> str:
-        counts = [float(evidence.array(name, methods=("C fixed",)).mean()) for name in KERNELS]
+        counts = [float(evidence.array(name, SIZE_SETS, ("C fixed",)).mean()) for name in KERNELS]
         return "{:.0f} linear, {:.1f} quadratic, {:.1f} RBF columns on average".format(*counts)
 
     rows = [(f"C fixed, patience {p}", lambda p=p: grown("C fixed", p)) for p in patiences]
@@ -235,7 +235,7 @@ def say_forest(study: Study) -> Table:
 
     def say(method: str) -> str:
         read = {
-            name: float(evidence.array(name, methods=(method,)).mean())
+            name: float(evidence.array(name, (ALL_FOREST,), (method,)).mean())
             for name in (*KERNELS, "error", "n_train", "rounds", "fit_seconds", "megabytes")
         }
         counts = ", ".join(f"{read[name]:.0f}" for name in KERNELS)

@@ -88,8 +88,11 @@ class Run:
     def finished(self):
         """Wait for the end; return the exit status and what was said on standard error."""
         status = self.process.wait(timeout=WAIT)
-        self.errors.seek(0)
-        return status, self.errors.read()
+        return status, self.said()
+
+    def said(self):
+        """Return what was said on standard error so far."""
+        return Path(self.errors.name).read_text()
 
     def members(self, word=""):
         """Processes that the run has started, by a word of their command line."""

@@ -61,6 +61,10 @@ class Report:
         self.notes += other.notes
 
 
+class WorkerLostError(RuntimeError):
+    """A batch whose worker died under it, perhaps through the fault of one of its jobs."""
+
+
 class InProcess:
     """Runs batches here and now: one job at a time, nothing beside it."""
 
@@ -191,7 +195,7 @@ class _Run:
     def _lost(self, batch: list[Job], error: BaseException) -> None:
         """A worker or the scheduler went away: try again, one at a time; give a job up that does it again."""
         self.backend.recover(error)
-        blamed = isinstance(error, BrokenProcessPool) or type(error).__name__ == "KilledWorker"
+        blamed = isinstance(error, BrokenProcessPool | WorkerLostError)
         if blamed and len(batch) == 1 and not self.under_way:
             self.attempts[batch[0]] += 1
         if self.attempts[batch[0]] >= ATTEMPTS or not (blamed or _is_cancelled(error)):

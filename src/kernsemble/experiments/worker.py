@@ -53,7 +53,7 @@ def run_batch(jobs: Sequence[Job]) -> list[Outcome]:
 
 def run_job(job: Job) -> Outcome:
     """Run one job; raise ``WorkerMismatchError`` when this process has other code or data than asked for."""
-    paper, function = _find(job)
+    paper, function = find_trial(job)
     confirm_stamp(job, paper, function)
     exhibit = paper.exhibits[job.exhibit]
     method = function.name if function.together else job.methods[0]
@@ -71,7 +71,8 @@ def run_job(job: Job) -> Outcome:
     return Outcome(job, rows, seconds / len(rows), warnings=_summaries(caught))
 
 
-def _find(job: Job) -> tuple[Paper, TrialFunction]:
+def find_trial(job: Job) -> tuple[Paper, TrialFunction]:
+    """Return a job's paper and function as they are in this process."""
     try:
         paper = load_paper(job.module)
         (function,) = (f for f in paper.functions[job.exhibit] if f.name == job.function)

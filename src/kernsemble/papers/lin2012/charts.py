@@ -55,7 +55,7 @@ def _say_numbers(*axes: Axes) -> None:
             if axis.get_scale() == "log":
                 low, high = sorted(axis.get_view_interval())
                 ratio = high / low if low > 0 else np.inf
-                some = (1, 2, 3, 4, 5, 7) if ratio < 8 else (1, 2, 5)
+                some = tuple(range(1, 10)) if ratio < 3 else (1, 2, 3, 4, 5, 7) if ratio < 8 else (1, 2, 5)
                 axis.set_major_formatter(_numbers(some))
                 axis.set_minor_formatter(_numbers(some if ratio < 60 else ()))
 

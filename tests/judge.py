@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from nu_bounds import best_margin, drm_bounds, soft_margin_loss
 from random_problems import Problem
 from reference_stumps import all_stumps, outputs
 from slow_reference import Rows, hinge_rows, l1_bounds, l2_bounds, tube_rows
@@ -182,7 +183,7 @@ def _cg_boost(problem: Problem, model: Any, converged: bool) -> list[Verdict] | 
     w = np.append(model.coef_, model.intercept_) if penalized else model.coef_
     f = model.hypotheses_.decision(X, model.coef_) + (model.intercept_ if penalized else 0.0)
     if np.isnan(g).any():
-        g[1] = _best_margin(y * (f + g[0]), model.nu)
+        g[1] = best_margin(y * (f + g[0]), model.nu)
     attained = (0.5 * w @ w if model.norm == "l2" else np.abs(w).sum()) + rows.losses(f, g)
     stated = model.objective_path_[-1] if model.n_rounds_ else attained
     tol = max(model.tol, 1e-5) if converged and model.message_ == DONE[1] else np.inf
@@ -264,39 +265,27 @@ def _exrm(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
     return verdicts
 
 
-def _drm(problem: Problem, model: Any, converged: bool) -> list[Verdict] | None:
-    """One power of the slack only: q = 1, whose optimum is a nu machine's (see ``masters.drm``)."""
-    if model.q != 1:
-        return None
+def _drm(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
+    """The optimum is T times that of one machine (see ``masters.drm``), which `drm_bounds` encloses."""
     X, labels, _ = _training(problem, model)
-    n, T, K = len(X), model.n_components, model._kernel_matrix(X.astype(float))
+    T, K = model.n_components, model._kernel_matrix(X.astype(float))
     values, vectors = np.linalg.eigh(K)
     H = vectors * np.sqrt(np.maximum(values, 0.0))
     verdicts = []
     for k, y in enumerate(class_signs(labels, len(model.classes_))):
-        rows = Rows(H, y, -np.ones((n, 1)), np.array([-model.nu]), np.zeros(n), np.full(n, 1 / n))
-        lower, upper = (_drm_value(bound, model.mu, T) for bound in l2_bounds(rows))
+        lower, upper = drm_bounds(H, y, model)
         D = model.dual_coef_[k]
         P = D.T @ K @ D
         attained = model.mu * ((T - 2) * np.trace(P) + P.sum())
         for margins in (y[:, None] * (K @ D)).T:
-            rho = _best_margin(margins, model.nu)
-            attained += np.mean(np.maximum(0.0, rho - margins)) - model.nu * rho
-        # margins are as large as samples are long; the rule stops at a small decrease and promises no gap
-        scale = T * np.sqrt(K.diagonal().max())
-        verdicts.append(Verdict(model.objective_[k], model.dual_gap_, attained, lower, upper, np.inf, scale))
+            attained += soft_margin_loss(margins, model.nu, model.q)
+        # rounded to 1e-14 of their terms without signs: margins, and the lengths that may not exceed 1
+        sizes = np.abs(K) @ np.abs(D)
+        rounded = sizes.max(axis=0).sum() + np.sum(np.abs(D) * sizes, axis=0).max() * abs(attained)
+        scale = min(1.0, T * np.sqrt(K.diagonal().max())) + 1e-14 / 1e-6 * rounded
+        tol = np.sqrt(model.tol) * max(1.0, 1.0 / max(abs(attained), 1e-300)) if converged else np.inf
+        verdicts.append(Verdict(model.objective_[k], model.dual_gap_, attained, lower, upper, tol, scale))
     return verdicts
-
-
-def _best_margin(margins: np.ndarray, nu: float) -> float:
-    """The margin that minimizes ``mean max(0, rho - margin) - nu rho``: one of those that occur."""
-    return min(margins, key=lambda rho: np.mean(np.maximum(0.0, rho - margins)) - nu * rho)
-
-
-def _drm_value(half_square: float, mu: float, T: int) -> float:
-    """T times the dual value of one machine, from half the least squared length of its dual combination."""
-    length, ridge = np.sqrt(max(0.0, -2.0 * half_square)), 2.0 * mu * (T - 1)
-    return -T * (length**2 / (4.0 * ridge) if length < 2.0 * ridge else length - ridge)
 
 
 def _stagewise(problem: Problem, model: Any, converged: bool) -> list[Verdict] | None:

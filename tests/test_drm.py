@@ -89,6 +89,57 @@ def test_one_machine_is_the_nu_svm_of_libsvm(rng):
     np.testing.assert_allclose(w, libsvm.coef_[0] / np.linalg.norm(libsvm.coef_[0]), atol=1e-5)
 
 
+@pytest.mark.parametrize(("T", "mu"), [(1, 0.1), (3, 1e-4), (3, 10.0)])
+def test_a_gap_covers_what_rounding_hides(T, mu):
+    """Two samples of length 10^6 leave r = (0, 0.05), too short for their kernel to tell its direction."""
+    X, y = np.array([[1e6, 0.05], [1e6, -0.05]]), np.array([1.0, -1.0])
+    ridge = 2.0 * mu * (T - 1)
+    optimum = T * (ridge - 0.05 if ridge <= 0.025 else -(0.05**2) / (4.0 * ridge))
+    solution = solve_drm(X @ X.T, y, T, nu=1.0, mu=mu)
+    assert solution.dual_objective <= optimum <= solution.objective
+    assert solution.converged == (solution.gap <= 1e-3)
+    assert solution.gap <= T * 0.12
+
+
+def test_a_round_that_raises_the_objective_is_undone(rng):
+    X, y = 1e12 + rng.normal(size=(12, 4)), np.repeat([1.0, -1.0], 6)
+    solution = solve_drm(X @ X.T, y, 4, nu=0.5, rng=rng)
+    path = solution.objective_path
+    assert np.all(np.diff(path) <= 1e-6 * np.maximum(1.0, np.abs(path[1:])))
+    assert not solution.converged
+    assert "center and scale the features" in solution.message
+
+
+def test_programs_are_sharpened_where_features_have_unequal_scales():
+    """What tells the classes apart is ten thousand times shorter than the samples."""
+    rng, y = np.random.default_rng(2), np.repeat([1.0, -1.0], 8)
+    X = rng.normal(size=(16, 2)) * [1e4, 0.3]
+    X[:, 1] += y
+    solution = solve_drm(X @ X.T, y, 1, nu=0.9)
+    assert solution.converged
+    assert 0.0 <= solution.gap <= 1e-3
+    assert solution.objective == pytest.approx(value_of_nu_svm(X, y, 0.9), abs=1e-4)
+
+
+def value_of_nu_svm(X, y, nu):
+    """Minus the least length of a combination of samples, whose first features have to cancel."""
+    alpha = cp.Variable(len(y))
+    cancel = (X[:, 0] / np.abs(X[:, 0]).max() * y) @ alpha == 0
+    bounds = [alpha >= 0, alpha <= 1.0 / len(y), cp.sum(alpha) == nu]
+    return -cp.Problem(cp.Minimize(cp.abs((X[:, 1] * y) @ alpha)), [cancel, *bounds]).solve(
+        solver=cp.CLARABEL
+    )
+
+
+def test_short_machines_of_squared_slack_are_kept():
+    """Equal samples, one of them in the other class: w = 2 rho / 3, rho = 9 nu / 10, value -9 nu^2 / 20."""
+    X, y = np.ones((6, 1)), np.array([-1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    solution = solve_drm(X @ X.T, y, 1, nu=0.05, q=2)
+    assert solution.objective == pytest.approx(-0.45 * 0.05**2, abs=1e-7)
+    assert X.T @ solution.w == pytest.approx(0.6 * 0.05, abs=1e-4)
+    assert 0.0 <= solution.gap <= 1e-6
+
+
 def test_hulls_that_meet_leave_no_direction():
     X, y = np.array([[1.0], [1.0]]), np.array([1.0, -1.0])
     solution = solve_drm(X @ X.T, y, 2, nu=1.0)

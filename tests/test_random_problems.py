@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 from faults import PROBLEMS
 from judge import judge
+from nu_bounds import drm_bounds
 from random_problems import random_problem
 from sklearn.exceptions import ConvergenceWarning
 from slow_reference import box_qp, hinge_rows, l1_bounds, l2_bounds
+
+from kernsemble import DRM
 
 GROUPS = 20
 SECONDS = 10.0  # of CPU for twenty samples or fewer, where milliseconds are usual
@@ -96,6 +99,20 @@ def test_every_estimator_and_every_kind_of_data_takes_part():
     np.testing.assert_array_equal(random_problem(7).X, random_problem(7).X)
 
 
+@pytest.mark.parametrize(("number", "converges"), [(1104, True), (7359, False), (1494, False)])
+def test_certificates_cover_margins_that_rounding_hides(number, converges):
+    """DRM on samples a million times as long as what tells the classes apart: far away, of mixed scales."""
+    problem = random_problem(number)
+    model, converged = fitted(problem)
+    assert converged is converges
+    found = verdicts(problem, model, converged)
+    assert len(found) == len(model.objective_)
+    assert [fault for verdict in found for fault in verdict.faults()] == []
+    for path, verdict in zip(model.objective_path_, found, strict=True):
+        assert np.all(np.diff(path) <= 1e-6 * np.maximum(1.0, np.abs(path[1:])))  # rounds only descend
+        assert path[-1] - model.dual_gap_ <= verdict.lower + 1e-9 * verdict.scale
+
+
 class TestJudge:
     """The judge convicts: a wrong weight, objective or certificate is a fault."""
 
@@ -133,6 +150,29 @@ class TestJudge:
         model.coef_ = 1.2 * model.coef_
         assert any(v.faults() for v in judge(problem, model, True))
 
+    @pytest.mark.parametrize("q", [1, 2])
+    def test_diversity_regularized_machine(self, q):
+        problem = next(
+            p
+            for p in map(random_problem, range(10_000))
+            if p.estimator == "DRM" and p.kind == "normal" and p.options["q"] == q
+            and p.options["n_components"] > 1 and len(p.X) > 10 and p.options["mu"] > 0
+        )  # fmt: skip
+        model, converged = fitted(problem)
+        assert not any(v.faults() for v in judge(problem, model, converged))
+        gap, model.dual_gap_ = model.dual_gap_, -1e-3
+        assert all("is attained" in v.faults()[0] for v in judge(problem, model, converged))
+        model.dual_gap_, model.dual_coef_ = gap, 0.5 * model.dual_coef_
+        assert any(v.faults() for v in judge(problem, model, converged))
+
+    def test_a_gap_of_zero_far_away(self):
+        """Once DRM stated it, for a kernel matrix whose rounding is as large as the squared margin."""
+        problem = random_problem(7359)
+        model, _ = fitted(problem)
+        model.dual_gap_ = 0.0
+        (wrong,) = judge(problem, model, True)
+        assert any("is attained" in fault for fault in wrong.faults())
+
 
 class TestReference:
     """The slow reference against cvxpy."""
@@ -161,3 +201,18 @@ class TestReference:
         x, v = box_qp(np.eye(3), np.array([-2.0, 1.0, -0.5]), np.ones(3), np.zeros((0, 3)), np.zeros(0))
         np.testing.assert_allclose(x, [1.0, 0.0, 0.5], atol=1e-7)
         assert len(v) == 0
+
+    @pytest.mark.parametrize("q", [1, 2])
+    @pytest.mark.parametrize(("T", "mu"), [(1, 0.1), (2, 0.3), (4, 0.01)])
+    def test_optimum_of_equal_machines(self, q, T, mu):
+        import cvxpy as cp
+
+        rng = np.random.default_rng(T)
+        H, y = rng.normal(size=(12, 4)), np.repeat([1.0, -1.0], 6)
+        w, rho = cp.Variable(4), cp.Variable()
+        loss = cp.sum(cp.pos(rho - cp.multiply(y, H @ w)) ** q) / 12 - 0.4 * rho
+        value = 2.0 * mu * (T - 1) * cp.sum_squares(w) + loss
+        best = T * cp.Problem(cp.Minimize(value), [cp.norm(w) <= 1]).solve(solver="CLARABEL")
+        lower, upper = drm_bounds(H, y, DRM(T, nu=0.4, mu=mu, q=q))
+        assert lower - 1e-7 <= best <= upper + 1e-7
+        assert upper - lower <= 1e-6

@@ -39,7 +39,8 @@ class DRM(SingleFitClassifier):
     intercept_scaling : float, default=1.0
         Value of a constant feature that stands for the intercept, as in LIBLINEAR; 0 leaves it out.
     tol : float, default=1e-6
-        Relative decrease of the objective in a round at which to stop.
+        Relative decrease of the objective in a round at which to stop. Its root is the largest relative gap
+        that counts as converged: samples far from 0 or features of unequal scales may not allow it.
     max_iter : int, default=500
         Most rounds.
     random_state : int, RandomState or None, default=None
@@ -63,7 +64,7 @@ class DRM(SingleFitClassifier):
     objective_path_ : list of ndarray
         Objective at the start and after each round.
     dual_gap_ : float
-        Largest distance of an objective from its certified optimum.
+        Largest distance of an objective from a bound of all values; it covers what rounding hides.
     n_iter_ : int
         Largest number of rounds.
 

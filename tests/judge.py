@@ -281,8 +281,11 @@ def _drm(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
             attained += soft_margin_loss(margins, model.nu, model.q)
         # rounded to 1e-14 of their terms without signs: margins, and the lengths that may not exceed 1
         sizes = np.abs(K) @ np.abs(D)
-        rounded = sizes.max(axis=0).sum() + np.sum(np.abs(D) * sizes, axis=0).max() * abs(attained)
-        scale = min(1.0, T * np.sqrt(K.diagonal().max())) + 1e-14 / 1e-6 * rounded
+        noise, longer = 1e-14 * sizes.max(axis=0), 1e-14 * np.sum(np.abs(D) * sizes, axis=0).max()
+        if model.q == 2:
+            noise = noise * (1.0 + noise + 2.0 * np.abs(K @ D).max(axis=0))
+        rounded = noise.sum() + longer * abs(attained)
+        scale = min(1.0, T * np.sqrt(K.diagonal().max())) + rounded / 1e-6
         tol = np.sqrt(model.tol) * max(1.0, 1.0 / max(abs(attained), 1e-300)) if converged else np.inf
         verdicts.append(Verdict(model.objective_[k], model.dual_gap_, attained, lower, upper, tol, scale))
     return verdicts

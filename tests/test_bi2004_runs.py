@@ -102,6 +102,7 @@ TINY = {
     "growth_C": 1.0,
     "growth_tau": 0.01,
     "growth_rounds": 20,
+    "coarse_rounds": 200,
     "target_sizes": {"train": 20, "validation": 20, "test": 50},
     "target_sigma": 0.25,
     "target_noise": 0.1,
@@ -156,6 +157,12 @@ def test_growth_reads_every_patience():
     found = tiny("table5", "n=1000", "C / n, tau * n")
     assert len(found["iterations"]) == 2
     assert found["iterations"][0] <= found["iterations"][1] <= 20
+
+
+def test_a_coarse_tolerance_ends_a_run_before_its_last_round():
+    found = tiny("coarse", "n=1000", "tau = 10")
+    assert 0 < found["first_full_scan"] <= found["rounds"] < 120
+    assert found["linear"] + found["quadratic"] + found["rbf"] <= found["rounds"]
 
 
 def test_levels_are_read_along_one_run(classes):

@@ -19,6 +19,7 @@ from kernsemble.experiments.trial import Trial
 
 READINGS = ("C fixed", "C / n", "C / n, tau * n")
 _BASE = 1000  # examples at which the readings agree
+COARSE_TAUS = (10.0, 3.0)
 
 
 @paper.trials("table5", methods=READINGS, datasets=SIZE_SETS)
@@ -64,4 +65,41 @@ def iterations(
         "evaluations": float(model.hypotheses_.n_evaluations(w)),
         "fit_seconds": float((model.oracle_seconds_path_ + model.master_seconds_path_)[:stopped].sum()),
         "test_seconds": test_seconds,
+    }
+
+
+@paper.trials("coarse", methods=tuple(f"tau = {tau:g}" for tau in COARSE_TAUS), datasets=SIZE_SETS)
+def coarse_iterations(
+    trial: Trial,
+    *,
+    sizes: dict[str, int],
+    scaling: Scaling,
+    forms: Forms,
+    offset: Offset,
+    patiences: list[int],
+    growth_C: float,
+    coarse_rounds: int,
+) -> dict[str, float | np.ndarray]:
+    """Rounds until no column scores more than a coarse tolerance (TR2), C fixed; until TR1; until TR3.
+
+    The tolerance lets the run leave the linear columns, which it does not before TR3 stops it otherwise.
+    """
+    n = int(trial.dataset.removeprefix("n="))
+    data = draw(trial, "Forest", Task(sizes | {"train": n}, scaling))
+    model = CGBoostClassifier(
+        make_library(CHOICES["L,Q,R"], forms),
+        growth_C,
+        intercept=offset,
+        termination="TR4",
+        n_rounds=coarse_rounds,
+        tol=0.0,
+        tau=float(trial.method.removeprefix("tau = ")),
+    ).fit(data.X, data.y, X_val=data.X_val, y_val=data.y_val)
+    return {
+        "rounds": float(model.n_rounds_),
+        "first_full_scan": float(model.termination_rounds_["TR1"] or 0),
+        "iterations": np.array([float(patient_rounds(model.validation_path_, p)[1]) for p in patiences]),
+        "error": percent_wrong(model.decision_function(data.X_test), data.y_test),
+        **columns_by_kernel(model.hypotheses_.counts(model.coef_)),
+        "evaluations": float(model.hypotheses_.n_evaluations(model.coef_)),
     }

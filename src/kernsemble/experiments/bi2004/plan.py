@@ -74,6 +74,14 @@ paper.exhibit(
     timing=("fit_seconds", "test_seconds"),
 )
 paper.exhibit(
+    "coarse",
+    "Iterations against the number of examples, with a coarse tolerance on tau",
+    metrics=(
+        *("rounds", "first_full_scan", "iterations", "error"),
+        *("linear", "quadratic", "rbf", "evaluations"),
+    ),
+)
+paper.exhibit(
     "theorems",
     "Theorem 3.1 and proposition 4.1, measured",
     metrics=("identity", "optimum", "largest", "realized", "rounds"),

@@ -176,6 +176,34 @@ def say_growth(study: Study) -> Table:
     return _said(study, "growth", [("printed", lambda: times), *rows, ("the model at TR3", expensive)])
 
 
+def say_coarse(study: Study) -> Table:
+    """Say when runs with a coarse tolerance end, by size, with what columns, and how much later."""
+    evidence, patiences = study.evidence("coarse"), study.protocol("coarse")["patiences"]
+
+    def ended(method: str, label: str) -> str:
+        at_tr1, at_tr2, error, *columns = (
+            float(evidence.array(name, (label,), (method,)).mean())
+            for name in ("first_full_scan", "rounds", "error", *KERNELS)
+        )
+        stops = np.array(all_runs(evidence, "iterations", label, method)).mean(axis=0)
+        tr3 = ", ".join(f"{p}: {stop:.0f}" for p, stop in zip(patiences, stops, strict=True))
+        counts = ", ".join(f"{count:.0f}" for count in columns)
+        return (
+            f"TR1 after {at_tr1:.0f} iterations, TR2 after {at_tr2:.0f}, TR3 by patience {tr3}; at the end "
+            f"{counts} linear, quadratic, RBF columns, {error:.2f} %"
+        )
+
+    def grown(method: str) -> str:
+        counts = evidence.array("rounds", SIZE_SETS, (method,))[:, :, 0].mean(axis=0)
+        return f"{counts[-1] / counts[0]:.2f} times as many iterations to TR2 for ten times the data"
+
+    rows = []
+    for method in evidence.methods:
+        rows += [(f"{method}, {label}", lambda m=method, d=label: ended(m, d)) for label in SIZE_SETS]
+        rows.append((method, lambda m=method: grown(m)))
+    return _said(study, "coarse", rows)
+
+
 def say_readings(study: Study) -> Table:
     """Say for each set in which readings the mixture errs least of the seven, and how far its error moves."""
 

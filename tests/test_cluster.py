@@ -5,6 +5,7 @@ What happens when workers, schedulers and hosts go away is in ``test_faults_clus
 
 import importlib.util
 import shutil
+import socket
 from concurrent.futures import CancelledError, Future
 from types import SimpleNamespace
 
@@ -227,3 +228,12 @@ def test_no_scheduler_is_a_message(monkeypatch):
     monkeypatch.setattr(module, "CONNECT_SECONDS", 0.5)
     with pytest.raises(PlanError, match=r"No Dask scheduler answers at .tcp://127.*dask scheduler"):
         DaskCluster("tcp://127.0.0.1:1")
+
+
+def test_something_else_that_listens_is_a_message(monkeypatch):
+    monkeypatch.setattr(module, "CONNECT_SECONDS", 0.2)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as mute,
+        pytest.raises(PlanError, match=r"No Dask scheduler answers at .*: timed out"),
+    ):
+        DaskCluster(f"tcp://127.0.0.1:{mute.getsockname()[1]}")

@@ -84,6 +84,7 @@ class DaskCluster:
         # its tracebacks when the scheduler goes away; what matters is said here
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:
+            _expect_greeting(self.address)
             client = Client(self.address, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise PlanError(
@@ -217,9 +218,7 @@ class DaskCluster:
         )
 
     def _reconnect(self) -> None:
-        """Connect anew once something listens at the address: every attempt of Dask's costs a thread."""
-        if not _listens(self.address):
-            return
+        """Connect anew, to a scheduler that knows nothing of what was under way."""
         with suppress(PlanError):
             self._client = self._connect()
             self._asked.clear()
@@ -249,13 +248,15 @@ def _hand_over(future: Future, task: Any) -> None:
                 future.set_exception(error)
 
 
-def _listens(address: str) -> bool:
-    from distributed.comm.addressing import get_address_host_port
+def _expect_greeting(address: str) -> None:
+    """Raise OSError unless a Dask server greets us; its client would wait for a greeting for ever."""
+    from distributed.comm.addressing import get_address_host_port, parse_address
 
-    with suppress(OSError, ValueError):
-        socket.create_connection(get_address_host_port(address), timeout=2).close()
-        return True
-    return False
+    scheme, _ = parse_address(address)
+    if scheme in ("tcp", "tls"):
+        with socket.create_connection(get_address_host_port(address), timeout=CONNECT_SECONDS) as server:
+            if scheme == "tcp" and not server.recv(1):
+                raise ConnectionError("it closes the connection at once")
 
 
 def _version() -> str:

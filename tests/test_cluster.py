@@ -4,13 +4,17 @@ What happens when workers, schedulers and hosts go away is in ``test_faults_clus
 """
 
 import importlib.util
+import re
 import shutil
 import socket
 from concurrent.futures import CancelledError, Future
+from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import yaml
 from cluster_processes import Cluster, copy_of_the_package, wait
 from faults import FULL
 from machinery import forget, make_repository, open_fake, without_seconds, write_package
@@ -237,3 +241,17 @@ def test_something_else_that_listens_is_a_message(monkeypatch):
         pytest.raises(PlanError, match=r"No Dask scheduler answers at .*: timed out"),
     ):
         DaskCluster(f"tcp://127.0.0.1:{mute.getsockname()[1]}")
+
+
+@pytest.mark.parametrize("name", ["scheduler", "worker"])
+def test_commands_of_the_guide_exist(name):
+    """What it says to type, and what its manifest for Kubernetes starts."""
+    guide = (Path(__file__).parents[1] / "docs" / "guide.md").read_text(encoding="utf-8")
+    (typed,) = re.findall(rf"^dask {name} .*$", guide, re.MULTILINE)
+    (manifest,) = re.findall(r"^```yaml\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    (container,) = yaml.safe_load(manifest)["spec"][name]["spec"]["containers"]
+    assert container["args"][:2] == ["dask", name]
+    used = {word for word in [*typed.split(), *container["args"]] if word.startswith("--")}
+    parameters = import_module(f"distributed.cli.dask_{name}").main.params
+    assert used
+    assert used <= {option for p in parameters for option in [*p.opts, *p.secondary_opts]}

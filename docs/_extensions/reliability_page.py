@@ -15,6 +15,9 @@ SECTIONS = {
     "Faults": """Runs are killed, disks filled, files damaged, for real, at random moments. It is *survived*
 when the message says what to do, nothing that was saved is lost, and going on gives the evidence of
 an undisturbed run: complete, nothing twice, equal but for the seconds.""",
+    "Cluster": """Schedulers and workers are real processes, on this machine or on hosts of their own (network
+namespaces joined by a bridge). It is *survived* when the evidence is that of a run without a cluster: equal
+but for the seconds, nothing twice, nothing lost.""",
     "Bad input": """Anything at all is put in every place of the files that people edit, and bytes change in
 files that programs read. An input is *survived* when it is valid, or refused at once by a message
 that names the key or the file; no code is run, nothing is written elsewhere, no work is done first.""",

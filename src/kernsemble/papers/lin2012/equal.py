@@ -43,14 +43,21 @@ def draw_learners(study: Study) -> Figure:
     if not sets:
         return nothing()
     labels = list(sets.places)
-    figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4.5), 3.2), squeeze=False)
-    for axes, label in zip(panels[0], labels, strict=True):
+    n_rows = -(-len(labels) // 5)
+    n_columns = -(-len(labels) // n_rows)
+    size = (max(2.9 * n_columns + 0.3, 4.5), 2.9 * n_rows + 0.3)
+    figure, grid = subplots(n_rows, n_columns, size=size, squeeze=False)
+    panels, unused = np.split(grid.ravel(), [len(labels)])
+    for axes, label in zip(panels, labels, strict=True):
         learners = sets.values("learners", label, *THREE).mean(axis=0)
         errors = sets.values("curve", label, *THREE).mean(axis=0)
         for method, x, y in zip(THREE, learners, errors, strict=True):
             axes.plot(x, np.maximum(y, 0.1), label=method, color=COLORS[method])
         axes.set(title=label, xscale="log", yscale="log", xlabel="distinct stumps")
-    panels[0, 0].set_ylabel("test error (%)")
+    for axes in unused:
+        axes.axis("off")
+    for axes in panels[::n_columns]:
+        axes.set_ylabel("test error (%)")
     return finish(figure, panels)
 
 

@@ -173,7 +173,7 @@ def test_batch_whose_workers_all_went_away_is_given_back(cluster):
     """Dask would keep it for ever, for an address where nobody is."""
     backend = DaskCluster(cluster.address)
     future = Future()
-    backend._under_way.append(module._Sent(future, None, frozenset({"tcp://127.0.0.1:1"})))
+    backend._under_way.append(module._Sent(future, future, frozenset({"tcp://127.0.0.1:1"})))
     wait(backend.workers)
     backend.recover(None)
     assert isinstance(future.exception(timeout=0), WorkerLostError)
@@ -193,7 +193,7 @@ class Task:
     def __init__(self, error, status="error", client="running"):
         self.error, self.status, self.client = error, status, SimpleNamespace(status=client)
 
-    def result(self, timeout):
+    def result(self):
         if self.error:
             raise self.error
         return "rows"

@@ -1,7 +1,10 @@
 """Workers, schedulers and hosts that go away during a run, and others that come: nothing is lost."""
 
 import importlib.util
+import os
 import random
+import signal
+import threading
 import time
 
 import pytest
@@ -10,6 +13,7 @@ from faults import FULL, SEEDS
 from processes import MODULE, Run, check_evidence, kill, lines, make_repository
 from slow_runs import run_to_the_end
 
+from kernsemble.experiments import cluster as cluster_module
 from kernsemble.experiments.cluster import DaskCluster
 from kernsemble.experiments.errors import PlanError
 from kernsemble.study import Study
@@ -111,6 +115,25 @@ def test_scheduler_that_stays_away_ends_the_run(root, tmp_path, undisturbed, fig
     figure(
         "Cluster", "a scheduler that stays away", 1, 1, "an end with a message; the next run does the rest"
     )
+
+
+def test_scheduler_that_hangs_is_waited_for(root, tmp_path, undisturbed, figure, monkeypatch, capsys):
+    """It answers nobody for a while; then the run goes on."""
+    monkeypatch.setattr(cluster_module, "REPLY_SECONDS", 0.5)
+    with Cluster(tmp_path) as cluster:
+        cluster.start_worker()
+        study = on(cluster, root)
+        awake = threading.Timer(4.0, os.kill, (cluster.scheduler.pid, signal.SIGCONT))
+
+        def freeze():
+            os.kill(cluster.scheduler.pid, signal.SIGSTOP)
+            awake.start()
+
+        assert not run_with(study, {20: freeze}).failures
+        awake.join()
+    assert "went away. What was computed is saved" in capsys.readouterr().err
+    check_evidence(root, undisturbed)
+    figure("Cluster", "a scheduler that hangs", 1, 1, "waited for like one that is gone; the run goes on")
 
 
 @pytest.mark.skipif(not FULL, reason="part of make test-faults")

@@ -13,7 +13,7 @@ import socket
 import time
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from threading import Thread
 from typing import Any, NamedTuple
@@ -74,6 +74,7 @@ class DaskCluster:
         self._asked: dict[str, str] = {}
         self._under_way: list[_Sent] = []
         self._looked = float("-inf")
+        self._stopped = False
         self._client = self._connect()
 
     def _connect(self) -> Any:
@@ -113,7 +114,8 @@ class DaskCluster:
     def submit(self, batch: list[Job]) -> Future:
         """Start a batch on any usable worker."""
         self.recover(None)
-        workers = self.workers()
+        while not (workers := self.workers()):
+            self._wait()
         future: Future = Future()
         try:
             task = self._client.submit(run_batch_here, batch, pure=False, workers=workers)
@@ -123,7 +125,8 @@ class DaskCluster:
             future.cancel()  # the scheduler went away just now
             return future
         self._under_way.append(_Sent(future, task, frozenset(workers)))
-        task.add_done_callback(partial(_hand_over, future))
+        # a thread for each: a result that was lost with its worker is waited for, and delays no other
+        Thread(target=_hand_over, args=(future, task), daemon=True).start()
         return future
 
     def recover(self, error: BaseException | None) -> None:
@@ -135,6 +138,8 @@ class DaskCluster:
             if self._connected() and not sent.workers & set(self._asked):
                 with suppress(InvalidStateError):
                     sent.future.set_exception(WorkerLostError("every worker that could run it went away"))
+                with suppress(OSError, CancelledError):
+                    sent.task.cancel()
 
     def refuse(self, error: WorkerMismatchError) -> None:
         """Send no more work to the worker that the error names."""
@@ -144,6 +149,7 @@ class DaskCluster:
     def stop(self) -> None:
         """Drop what is under way and disconnect."""
         self._drop()
+        self._stopped = True
         self._client.close(timeout=2)
 
     def _connected(self) -> bool:
@@ -153,8 +159,12 @@ class DaskCluster:
         """See which workers there are, and ask new ones."""
         if time.monotonic() - self._looked < every:
             return
-        with suppress(OSError, RuntimeError, AttributeError, TimeoutError):  # it went away just now
-            found = self._client.sync(self._client.scheduler.ncores, callback_timeout=REPLY_SECONDS)
+        with suppress(OSError, RuntimeError, AttributeError):  # it went away just now
+            try:
+                found = self._client.sync(self._client.scheduler.ncores, callback_timeout=REPLY_SECONDS)
+            except TimeoutError:  # it hangs: to be waited for like one that is gone
+                self._client.close(timeout=2)
+                return
             for gone in set(self._asked) - set(found):
                 del self._asked[gone]
                 self.refused.pop(gone, None)
@@ -169,10 +179,10 @@ class DaskCluster:
         try:
             answer = client.run(confirm_version, _version(), workers=[where], on_error="return")
             error = answer.get(where)
-        except Exception as failure:
-            error = failure
+        except Exception:  # of the connection, not of the worker
+            error = ConnectionError()
         if isinstance(error, OSError):
-            self._asked.pop(where, None)  # it went away just now
+            self._asked.pop(where, None)  # ask again, if it is still there
         elif error is not None:
             self._refuse(where, _reason(error))
         elif where in self._asked:
@@ -187,9 +197,9 @@ class DaskCluster:
     def _wait(self) -> None:
         """Wait for usable workers; say what is waited for, and that it came."""
         started, told = time.monotonic(), ""
+        if self._stopped:  # by us, and now there is work again
+            self._reconnect()
         while not self.workers():
-            if self._client.status in ("closed", "closing"):
-                self._reconnect()
             waited = time.monotonic() - started
             problem = self._problem()
             if waited > self.patience:
@@ -198,6 +208,8 @@ class DaskCluster:
             if problem != told and (waited > 5 or not self._connected()):
                 note(f"{problem}. What was computed is saved; waiting up to {duration(self.patience)}.")
                 told = problem
+            if self._client.status in ("closed", "closing"):
+                self._reconnect()
             time.sleep(min(0.2, self.patience / 10))
             if self._connected():
                 self._look(every=0)
@@ -219,6 +231,7 @@ class DaskCluster:
 
     def _reconnect(self) -> None:
         """Connect anew, to a scheduler that knows nothing of what was under way."""
+        self._stopped = False
         with suppress(PlanError):
             self._client = self._connect()
             self._asked.clear()
@@ -234,7 +247,7 @@ def _hand_over(future: Future, task: Any) -> None:
     """Pass on what came of a Dask future; nothing that happens here may leave ours unsettled."""
     with suppress(InvalidStateError):  # it was given up meanwhile
         try:
-            future.set_result(task.result(timeout=REPLY_SECONDS))
+            future.set_result(task.result())
         except CancelledError:
             future.cancel()
         except Exception as error:

@@ -138,8 +138,6 @@ class DaskCluster:
             if self._connected() and not sent.workers & set(self._asked):
                 with suppress(InvalidStateError):
                     sent.future.set_exception(WorkerLostError("every worker that could run it went away"))
-                with suppress(OSError, CancelledError):
-                    sent.task.cancel()
 
     def refuse(self, error: WorkerMismatchError) -> None:
         """Send no more work to the worker that the error names."""

@@ -157,6 +157,20 @@ def test_worker_that_is_mended_is_asked_again(cluster):
     backend.stop()
 
 
+def test_worker_that_is_refused_again_gets_no_work_either(cluster, capsys):
+    """After a new connection it is asked anew, fits by its version, and differs in its data still."""
+    backend = DaskCluster(cluster.address)
+    wait(lambda: backend._look(every=0) or len(backend.workers()) == 3)
+    odd = backend.workers()[0]
+    backend.refuse(WorkerMismatchError(f"{odd} | data of 'draws'"))
+    backend._reconnect()
+    wait(lambda: backend._look(every=0) or len(backend.workers()) == 3)
+    backend.refuse(WorkerMismatchError(f"{odd} | data of 'draws'"))
+    assert len(backend.workers()) == 2
+    assert capsys.readouterr().err.count("refused worker") == 1
+    backend.stop()
+
+
 def test_no_usable_worker_is_a_message(cluster, capsys):
     backend = DaskCluster(cluster.address, patience=0.2)
     wait(lambda: backend._look(every=0) or len(backend.workers()) == 3)

@@ -187,9 +187,9 @@ class DaskCluster:
             self._asked[where] = FITS
 
     def _refuse(self, where: str, why: str) -> None:
-        if where not in self.refused:
+        self._asked[where] = why  # after a new connection it may have been asked, and have had work, again
+        if self.refused.get(where) != why:
             self.refused[where] = why
-            self._asked[where] = why
             note(f"refused worker {where}: {why}. {REMEDY}")
 
     def _wait(self) -> None:

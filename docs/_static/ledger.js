@@ -29,12 +29,12 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const other of table.tHead.rows[0].cells) other.setAttribute("aria-sort", "none");
     heading.setAttribute("aria-sort", down ? "descending" : "ascending");
     const key = (row) => row.cells[column].textContent;
-    const number = (text) => (text === "" ? NaN : parseFloat(text));
+    const number = (text) => (text === "" ? NaN : parseFloat(text.replace(/^(-?)inf$/, "$1Infinity")));
     const sign = down ? -1 : 1;
     const order = rows.slice().sort((a, b) => {
       const [x, y] = [number(key(a)), number(key(b))];
       if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1; // blanks last, either way
-      return sign * (isNaN(x) ? key(a).localeCompare(key(b)) : x - y);
+      return sign * (isNaN(x) ? key(a).localeCompare(key(b)) : (x > y) - (x < y));
     });
     body.append(...order);
   }

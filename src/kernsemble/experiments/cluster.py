@@ -83,7 +83,8 @@ class DaskCluster:
         except ImportError:
             raise PlanError("--cluster needs the packages dask and distributed.") from None
         # its tracebacks when the scheduler goes away; what matters is said here
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+        for logger in ("distributed", "distributed.client"):
+            logging.getLogger(logger).setLevel(logging.CRITICAL)
         try:
             _expect_greeting(self.address)
             client = Client(self.address, timeout=CONNECT_SECONDS, set_as_default=False)

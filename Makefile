@@ -34,11 +34,11 @@ test: data lint  ## lint, then unit, property, notebook and repository tests
 
 # Real faults and random input, all of it: files of tests that `make test` runs with fewer seeds.
 test-faults: export KERNSEMBLE_FAULTS = full
-test-faults: data  ## every fault, all random input and problems; writes docs/reliability.md (8 minutes)
+test-faults: data  ## every fault, all random input and problems; writes docs/reliability.md (20 minutes)
 	@$(RUN) pytest --numprocesses $(JOBS) --dist worksteal --timeout 900 --reliability results/reliability.json \
 		tests/test_faults_*.py tests/test_fuzz_*.py tests/test_random_problems.py tests/test_determinism.py \
-		tests/test_supply.py tests/test_loopback.py tests/test_cluster.py
-	@.venv/bin/python docs/_extensions/reliability_page.py .
+		tests/test_supply.py tests/test_loopback.py tests/test_cluster.py; status=$$?; \
+		.venv/bin/python docs/_extensions/reliability_page.py . && exit $$status
 
 matrix: data  ## the same trials with the oldest and the newest Python and NumPy that are here
 	@.venv/bin/python tools/matrix.py

@@ -10,7 +10,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402 (the thread counts must stand before NumPy is loaded)
 import pytest  # noqa: E402
-from faults import FULL  # noqa: E402
+from faults import FULL, merge_figures  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 # A change is judged on the same examples every time; `make test-faults` looks for new ones.
@@ -41,7 +41,7 @@ def undisturbed(tmp_path_factory):
     return undisturbed_lines(tmp_path_factory.mktemp("undisturbed") / "repository")
 
 
-FIGURES = {}
+NOTED, PASSED, FAILED = [], set(), set()
 
 
 @pytest.fixture
@@ -61,23 +61,21 @@ def pytest_addoption(parser):
 
 
 def pytest_runtest_logreport(report):
-    """Add up figures of one name over tests, whichever process ran them."""
-    if report.when != "call":
-        return
-    for name, (section, what, tried, survived, detail) in report.user_properties:
-        if name == "figure":
-            entry = FIGURES.setdefault((section, what), {"tried": 0, "survived": 0, "detail": detail})
-            entry["tried"] += tried
-            entry["survived"] += survived
+    """Collect what tests noted, whichever process ran them, and which of them failed."""
+    if report.failed:
+        FAILED.add(report.nodeid)
+    elif report.when == "call" and report.passed:
+        PASSED.add(report.nodeid)
+    if report.when == "call":
+        NOTED.extend((report.nodeid, *value) for name, value in report.user_properties if name == "figure")
 
 
 def pytest_sessionfinish(session):
     """Write the figures; those of tests that were not run stay as they are."""
-    path = session.config.getoption("--reliability")
-    if not path or hasattr(session.config, "workerinput"):
+    name = session.config.getoption("--reliability")
+    if not name or hasattr(session.config, "workerinput"):
         return
-    before = json.loads(Path(path).read_text(encoding="utf-8"))["figures"] if Path(path).is_file() else []
-    merged = {(entry["section"], entry["what"]): entry for entry in before}
-    merged |= {(s, w): {"section": s, "what": w, **entry} for (s, w), entry in FIGURES.items()}
-    text = json.dumps({"figures": [merged[key] for key in sorted(merged)]}, indent=1, ensure_ascii=False)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    path = Path(name)
+    before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    found = merge_figures(before, NOTED, PASSED - FAILED, FAILED)
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -90,7 +90,7 @@ def fitted_with(threads):
     environment = {**os.environ, **dict.fromkeys(THREADS, str(threads))}
     done = subprocess.run(
         [sys.executable, "fit_all.py"], cwd=Path(__file__).parent, env=environment,
-        capture_output=True, text=True, timeout=240, check=True,
+        capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
     return json.loads(done.stdout)
 

@@ -83,7 +83,7 @@ def test_scheduler_is_killed_and_started_again(seed, root, tmp_path, undisturbed
     with Cluster(tmp_path) as cluster:
         cluster.start_worker()
         with Run(root, "--no-notebook", "--cluster", cluster.address) as run:
-            run.until(lambda: lines(root) > random.Random(seed).randint(2, 60))
+            run.until(lambda: lines(root) > random.Random(seed).randint(2, 40))
             cluster.kill_scheduler()
             assert run.process.poll() is None
             run.until(lambda: "went away" in run.said())

@@ -1,5 +1,6 @@
 """Data that arrive damaged or by halves: the next command says so, or mends it."""
 
+import contextlib
 import os
 import random
 import shutil
@@ -48,7 +49,13 @@ def run(clone, *command):
 
 
 def objects(folder):
-    return sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size > 1000)
+    """Files of more than 1000 bytes; others may come and go meanwhile."""
+    found = []
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            if path.is_file() and path.stat().st_size > 1000:
+                found.append(path)
+    return sorted(found)
 
 
 def flip(path, seed):

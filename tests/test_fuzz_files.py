@@ -25,7 +25,9 @@ from kernsemble.data.store import build_dataset
 
 ROOT = Path(__file__).parents[1]
 given_bytes = settings(
-    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -1,6 +1,7 @@
 """Nothing listens where others can reach it: the kernel, the laboratory and the scheduler are on loopback."""
 
 import ast
+import contextlib
 import os
 import re
 import signal
@@ -18,10 +19,9 @@ ROOT = Path(__file__).parents[1]
 def listening(pids):
     """Addresses on which some processes accept connections, as the kernel tells (Linux)."""
     inodes = set()
-    for pid in pids:
-        for entry in Path(f"/proc/{pid}/fd").iterdir():
-            target = os.readlink(entry) if entry.is_symlink() else ""
-            inodes |= set(re.findall(r"socket:\[(\d+)\]", target))
+    for entry in (entry for pid in pids for entry in Path(f"/proc/{pid}/fd").glob("*")):
+        with contextlib.suppress(OSError):  # closed meanwhile
+            inodes |= set(re.findall(r"socket:\[(\d+)\]", os.readlink(entry)))
     found = set()
     for name, kind, size in (("tcp", socket.AF_INET, 4), ("tcp6", socket.AF_INET6, 16)):
         for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]:

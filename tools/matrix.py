@@ -3,7 +3,8 @@
 For each environment (oldest Python with the lowest versions of all dependencies, newest Python that is here
 with the newest): every estimator is fitted to the same data, the smallest scale of every paper is computed,
 and the ledger is judged anew with those trials in the place of the committed ones. Environments are built in
-``build/matrix`` and kept. Results: ``results/matrix.json``, which ``docs/reliability.md`` shows.
+``build/matrix`` and kept. Results: ``results/matrix.json``, which ``docs/reliability.md`` shows; they are
+written as each environment is done, and two runs with different ``--only`` may go on side by side.
 
 Usage: python tools/matrix.py [--only LABEL]
 """
@@ -16,15 +17,22 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from kernsemble.study import Study
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "matrix"
 UV = ROOT / ".venv" / "bin" / "uv"
 PYTHONS = ("3.15", "3.14", "3.13", "3.12", "3.11")
 ENVIRONMENTS = {"oldest": "lowest-direct", "newest": "highest"}
+RESULTS = ROOT / "results" / "matrix.json"
+HOUR = 3600.0  # that anything may take on a busy machine
 SMOKE = """
 import sys
 from pathlib import Path
@@ -36,6 +44,8 @@ for key in available_papers():
         names = [n for n in study.exhibits if study.plan[n].stamps and not study.plan[n].exhibit.alone]
         report = study.run(names)
         print(key, report.done, "trials,", len(report.failures), "failed", file=sys.stderr)
+        for reason in sorted({error.strip().splitlines()[-1] for error in report.failures.values()}):
+            print(" ", reason, file=sys.stderr)
     except Exception as error:
         print(key, "cannot run:", error, file=sys.stderr)
 """
@@ -71,10 +81,12 @@ def run(python: Path, *arguments: str, folder: Path) -> str:
     """Run in an environment, on one thread, with the sources of the repository."""
     kept = {n: v for n, v in os.environ.items() if not n.startswith(("KERNSEMBLE_", "PYTHON", "VIRTUAL_ENV"))}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-    cache = {"NUMBA_CACHE_DIR": str(BUILD / f"numba-{python.parents[1].name}")}
-    environment = {**kept, **threads, **cache, "PYTHONPATH": str(ROOT / "src")}
+    environment = {**kept, **threads, "PYTHONPATH": str(ROOT / "src")}
+    if python.is_relative_to(BUILD):  # compiled code of its own; that of .venv is beside the sources
+        environment["NUMBA_CACHE_DIR"] = str(BUILD / f"numba-{python.parents[1].name}")
+    command = [python, *arguments]
     done = subprocess.run(
-        [python, *arguments], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=HOUR
     )
     return done.stdout
 
@@ -89,10 +101,15 @@ def versions(python: Path) -> str:
     return run(python, "-c", code, folder=BUILD).strip()
 
 
+@cache
+def fitted_scores(python: Path) -> dict[str, list[float]]:
+    """Return the scores of every estimator, as an environment computes them."""
+    return json.loads(run(python, "fit_all.py", folder=ROOT / "tests"))
+
+
 def compare_fits(python: Path) -> tuple[int, int, int]:
     """Return how many estimators there are, how many agree to six digits, and how many to the last bit."""
-    here = json.loads(run(Path(sys.executable), "fit_all.py", folder=ROOT / "tests"))
-    there = json.loads(run(python, "fit_all.py", folder=ROOT / "tests"))
+    here, there = fitted_scores(Path(sys.executable)), fitted_scores(python)
     off = {name: np.max(np.abs(np.subtract(here[name], there[name]))) for name in here}
     size = {name: max(1.0, np.max(np.abs(here[name]))) for name in here}
     return len(here), sum(off[n] <= 1e-6 * size[n] for n in here), sum(off[n] == 0 for n in here)
@@ -109,35 +126,56 @@ def compute_trials(python: Path, label: str) -> Path:
     return root
 
 
-def splice(root: Path, other: Path) -> tuple[int, int, int]:
-    """Put the other trials in the place of committed ones; count trials, agreeing and equal ones."""
-    from kernsemble.evidence_file import format_file
+class Spliced(NamedTuple):
+    """Trials that another environment computed, those that agree and those that are equal; and the rest."""
+
+    trials: int = 0
+    agree: int = 0
+    equal: int = 0
+    uncomputed: int = 0
+
+    def plus(self, other: Spliced) -> Spliced:
+        """Add two counts."""
+        return Spliced(*map(sum, zip(self, other, strict=True)))
+
+
+def splice(root: Path, other: Path) -> Spliced:
+    """Put the other trials in the place of committed ones; count them."""
     from kernsemble.experiments.registry import available_papers
     from kernsemble.study import Study
-    from kernsemble.verification import compare_study
 
-    trials = agree = equal = 0
+    counts = Spliced()
     for key in available_papers():
         theirs = Study(key, "smoke", other, compute=False)
         ours = Study(key, "paper", root, compute=False)
-        agreement = compare_study(theirs, ours)
-        agree += agreement.agree
         for name in theirs.exhibits:
-            found, whole = theirs.read(name), ours.read(name)
-            for row_key, row in found.current.items():
-                if row_key in whole.current:
-                    before = whole.current[row_key]
-                    metrics = {m: row.metrics[m] for m in found.plan.exhibit.metrics if m in row.metrics}
-                    trials += 1
-                    equal += all(before.metrics[m] == value for m, value in metrics.items())
-                    whole.current[row_key] = before._replace(metrics={**before.metrics, **metrics})
-            if found.current and whole.current:
-                columns = whole.plan.exhibit.columns
-                ours.path(name).write_bytes(format_file(whole.current.values(), columns))
-    return trials, agree, equal
+            if not theirs.plan[name].exhibit.alone:
+                counts = counts.plus(splice_exhibit(theirs, ours, name))
+    return counts
 
 
-def verdicts_with(other: Path, label: str) -> tuple[tuple[int, int, int], int, int]:
+def splice_exhibit(theirs: Study, ours: Study, name: str) -> Spliced:
+    """Put the other trials of an exhibit in the place of committed ones; stale rows stay as they are."""
+    from kernsemble.evidence_file import format_file
+    from kernsemble.verification import compare_evidence
+
+    found, whole = theirs.read(name), ours.read(name)
+    agreement = compare_evidence(found, whole)
+    for different in agreement.differ:
+        sys.stderr.write(f"{ours.key} {different}\n")
+    rows, trials, equal = {row.key: row for row in whole.rows} | whole.current, 0, 0
+    for key in found.current.keys() & whole.current.keys():
+        before, after = whole.current[key], found.current[key]
+        metrics = {m: after.metrics[m] for m in found.plan.exhibit.metrics if m in after.metrics}
+        trials += 1
+        equal += all(before.metrics.get(m) == value for m, value in metrics.items())
+        rows[key] = before._replace(metrics={**before.metrics, **metrics})
+    if trials:
+        ours.path(name).write_bytes(format_file(rows.values(), whole.plan.exhibit.columns))
+    return Spliced(trials, agreement.agree, equal, agreement.uncomputed)
+
+
+def verdicts_with(other: Path, label: str) -> tuple[Spliced, int, int]:
     """Judge the ledger with the other environment's trials; count verdicts and those that stay."""
     from kernsemble.ledger import judge_all
 
@@ -158,7 +196,7 @@ def figures_of(label: str, python: Path) -> list[dict]:
     """Return what one environment gives, as figures of the page on reliability."""
     told = versions(python)
     estimators, close, same = compare_fits(python)
-    (trials, agree, equal), judged, stay = verdicts_with(compute_trials(python, label), label)
+    counts, judged, stay = verdicts_with(compute_trials(python, label), label)
 
     def figure(what: str, tried: int, survived: int, detail: str) -> dict:
         return {
@@ -169,13 +207,23 @@ def figures_of(label: str, python: Path) -> list[dict]:
             "detail": detail,
         }
 
+    missing = f"; {counts.uncomputed} more could not be computed there" if counts.uncomputed else ""
+    equal = f"agree as `verify` asks for; {counts.equal} to the last bit{missing}"
+    unchanged = "unchanged with these trials in place of the committed"
     return [
-        figure("estimators", estimators, close, f"{same} to the last bit, the others to 1e-6"),
-        figure("trials", trials, agree, f"agree as `verify` asks for; {equal} to the last bit"),
-        figure(
-            "verdicts of the ledger", judged, stay, "unchanged with these trials in place of the committed"
-        ),
+        figure("estimators", estimators, close, f"within a relative 1e-6; {same} to the last bit"),
+        figure("trials", counts.trials, counts.agree, equal),
+        figure("verdicts of the ledger", judged, stay, unchanged),
     ]
+
+
+def save(label: str, figures: list[dict]) -> None:
+    """Write the figures of an environment; those of the other stay."""
+    before = json.loads(RESULTS.read_text(encoding="utf-8"))["figures"] if RESULTS.is_file() else []
+    others = [entry for entry in before if f", {label}: " not in entry["what"]]
+    merged = sorted(others + figures, key=lambda entry: ", newest: " in entry["what"])
+    text = json.dumps({"figures": merged}, indent=1, ensure_ascii=False)
+    RESULTS.write_text(text + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -183,18 +231,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=ENVIRONMENTS, help="one environment; the others' figures are kept")
     chosen = parser.parse_args().only
-    path = ROOT / "results" / "matrix.json"
-    figures = json.loads(path.read_text())["figures"] if path.is_file() else []
     BUILD.mkdir(parents=True, exist_ok=True)
     for label in [chosen] if chosen else ENVIRONMENTS:
         interpreter = find_python(label)
         if interpreter is None:
             sys.stderr.write(f"{label}: no such Python here\n")
             continue
-        figures = [entry for entry in figures if f", {label}: " not in entry["what"]]
-        figures += figures_of(label, build(label, interpreter))
-    text = json.dumps({"figures": figures}, indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+        save(label, figures_of(label, build(label, interpreter)))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ turns. Each fit is judged by bounds that its solver had no part in (`tests/slow_
 objective must be what the model says, the certificate must be true, and a gap that was promised
 must be reached.""",
     "Determinism": """The same trials with other numbers of processes and threads, in another order, and with
-other versions of Python and NumPy.""",
+other versions of Python and of all libraries: the oldest allowed and the newest that there are. What
+counts as *survived* is in each row: trials are equal to the last digit in one environment; between
+versions last digits move, and no verdict of the ledger may change with them.""",
     "Supply": """Licences, the bill of materials, and who can reach what listens; see
 [dependencies](dependencies.md).""",
 }
@@ -38,14 +40,11 @@ tries all of it (`make test` a part), `make matrix` compares versions of Python 
 """
 
 
-def read_figures(root: Path) -> list[dict]:
-    """Return the figures that tests noted, of all files."""
-    figures: list[dict] = []
-    for name in ("reliability.json", "matrix.json"):
-        path = root / "results" / name
-        if path.is_file():
-            figures += json.loads(path.read_text(encoding="utf-8"))["figures"]
-    return figures
+def read_all(root: Path, kind: str = "figures") -> list:
+    """Return the figures that tests noted, or the names of tests that failed, of all files."""
+    files = [root / "results" / name for name in ("reliability.json", "matrix.json")]
+    read = [json.loads(path.read_text(encoding="utf-8")) for path in files if path.is_file()]
+    return [entry for found in read for entry in found.get(kind, ())]
 
 
 def reliability_page(figures: list[dict]) -> str:
@@ -77,9 +76,17 @@ def audit_sentence(root: Path) -> str:
     return f"Known vulnerabilities (`make audit`, {found['tool'].replace('==', ' ')}): {said}.\n"
 
 
+def failed_sentence(failed: list[str]) -> str:
+    """Name the tests that failed, whose faults no figure counts."""
+    names = ", ".join(f"`{name}`" for name in failed)
+    return f"**Not survived**, and not counted above: {names}.\n" if failed else ""
+
+
 def whole_page(root: Path) -> str:
     """Return the page of a repository."""
-    return "\n".join(part for part in (reliability_page(read_figures(root)), audit_sentence(root)) if part)
+    figures, failed = read_all(root), read_all(root, "failed")
+    parts = (reliability_page(figures), failed_sentence(failed), audit_sentence(root))
+    return "\n".join(part for part in parts if part)
 
 
 def main(root: Path) -> None:

@@ -1,9 +1,13 @@
 """The register: the committed file is sound, and every kind of mistake is reported by its key."""
 
+import re
+from pathlib import Path
+
 import pytest
 import yaml
 
 from kernsemble.data.sources import get_source, parse_sources, read_sources
+from kernsemble.experiments.registry import available_papers, load_paper
 
 
 @pytest.fixture
@@ -96,3 +100,15 @@ def test_splits_have_no_form(document):
 def test_names_beat_aliases():
     assert get_source("breast").name == "breast"
     assert get_source("b-cancer").name == "breast-cancer"
+
+
+def test_page_says_which_papers_use_a_core_set():
+    page = (Path(__file__).parents[1] / "docs" / "data.md").read_text(encoding="utf-8")
+    used = {name: set() for name, source in read_sources().items() if source.kind == "core"}
+    for key in available_papers():
+        for name in {name for names in load_paper(key).datasets.values() for name in names or ()} & set(used):
+            used[name].add(key)
+    for name, keys in used.items():
+        (users,) = re.findall(rf"^\| `{name}` \|[^|]*\|[^|]*\|([^|]*)\|", page, re.MULTILINE)
+        assert set(re.findall(r"[a-z]+\d{4}", users)) == keys - {"atlas"}, name
+        assert "atlas" in keys

@@ -13,6 +13,7 @@ from kernsemble.experiments.bi2004.kernels import Forms, make_library, model_sco
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import SMALL_CHOICES
 from kernsemble.experiments.bi2004.thresholds import missed_at, models_for_labels, thresholds
+from kernsemble.papers import words
 from kernsemble.papers.bi2004 import in_words
 from kernsemble.papers.bi2004 import thresholds as readings
 from kernsemble.papers.bi2004.charts import printed_numbers
@@ -92,7 +93,7 @@ def study_of(value, missing=None):
 
 @pytest.fixture(autouse=True)
 def unsaved(monkeypatch):
-    for module in (in_words, readings):
+    for module in (words, readings):
         monkeypatch.setattr(module, "save_table", lambda *_: None)
 
 

@@ -2,69 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-
 import numpy as np
 from scipy.stats import rankdata
 
-from kernsemble.comparisons import best_methods, mean_and_spread
-from kernsemble.evidence import Evidence, IncompleteEvidenceError
+from kernsemble.comparisons import mean_and_spread
+from kernsemble.evidence import Evidence
 from kernsemble.experiments.bi2004.sets import ALL_FOREST, CHOICES, KERNELS, SIZE_SETS
 from kernsemble.papers.bi2004.cells import LABELS, iterations
 from kernsemble.papers.bi2004.charts import SETS, printed_numbers
 from kernsemble.papers.bi2004.claims import NORMS
 from kernsemble.papers.bi2004.claims_behavior import MIXTURE, all_runs, evidence_is_there
+from kernsemble.papers.words import best_and_rest, joined, per_set, said
 from kernsemble.study import Study
-from kernsemble.tables import Cell, Table, save_table, scale_note
-
-Sentence = Callable[[], str]
-_LEVEL = 0.05  # of the paired t-tests, with Holm's correction
-
-
-def _said(study: Study, name: str, sentences: Iterable[tuple[str, Sentence]]) -> Table:
-    """Return sentences by what they are about; one whose evidence is not complete says that instead."""
-    rows = []
-    for about, sentence in sentences:
-        try:
-            text = sentence()
-        except IncompleteEvidenceError as error:
-            text = f"… {error}"
-        rows.append((Cell(about), Cell(text)))
-    table = Table((name, "in words"), tuple(rows), scale_note(study).strip())
-    save_table(study, table, f"{name}_in_words")
-    return table
-
-
-def _per_set(study: Study, name: str, say: Callable[[Evidence, str], str]) -> Table:
-    """Return one sentence for each dataset of an exhibit."""
-    evidence = study.evidence(name)
-    return _said(
-        study, name, [(label, lambda label=label: say(evidence, label)) for label in evidence.datasets]
-    )
-
-
-def best_and_rest(names: Sequence[str], values: np.ndarray, unit: str) -> str:
-    """Say which column of ``values`` (runs x names) has the least mean, and what cannot be told from it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> best_and_rest(["a", "b", "c"], np.array([[1.0, 5.0, 1.1], [2.0, 6.1, 1.9]]), "%")
-    'a has the least mean (1.50 %), c (1.50) cannot be told from it'
-    """
-    means = values.mean(axis=0)
-    order = np.argsort(means, kind="stable")
-    best = f"{names[order[0]]} has the least mean ({means[order[0]]:.2f} {unit})"
-    if len(values) < 2:
-        return f"{best}, of a single run"
-    alike = best_methods(values, alpha=_LEVEL)
-    close = [f"{names[k]} ({means[k]:.2f})" for k in order[1:] if alike[k]]
-    rest = f"{_joined(close)} cannot be told from it" if close else "and all others are worse"
-    return f"{best}, {rest}"
-
-
-def _joined(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+from kernsemble.tables import Table
 
 
 def say_levels(study: Study) -> Table:
@@ -90,7 +40,7 @@ def say_levels(study: Study) -> Table:
             )
         return "; ".join(parts)
 
-    return _per_set(study, "levels", say)
+    return per_set(study, "levels", say)
 
 
 def say_blocks(study: Study) -> Table:
@@ -110,7 +60,7 @@ def say_blocks(study: Study) -> Table:
         )
 
     blocks = [(label, norm) for label in LABELS.values() for norm in NORMS]
-    return _said(
+    return said(
         study,
         "blocks",
         [(f"{label}, {norm}", lambda place=(label, norm): say(*place)) for label, norm in blocks],
@@ -133,7 +83,7 @@ def say_stops(study: Study) -> Table:
         optimum = evidence.array("optimum_error", (label,), (MIXTURE,)).mean()
         return f"{'; '.join(parts)}; complete solution {optimum:.2f} %"
 
-    return _said(study, "stops", [(label, lambda label=label: say(label)) for label in SETS])
+    return said(study, "stops", [(label, lambda label=label: say(label)) for label in SETS])
 
 
 def say_tolerance(study: Study) -> Table:
@@ -149,7 +99,7 @@ def say_tolerance(study: Study) -> Table:
             parts.append(f"{method}: {quadratic:.0f} quadratic and {rbf:.0f} RBF columns, {error:.2f} %")
         return "; ".join(parts)
 
-    return _per_set(study, "tolerance", say)
+    return per_set(study, "tolerance", say)
 
 
 def say_growth(study: Study) -> Table:
@@ -173,7 +123,7 @@ def say_growth(study: Study) -> Table:
     rows += [(m, lambda m=m: grown(m, None)) for m in evidence.methods if m != "C fixed"]
     counts = ", ".join(f"{value:.0f}" for value in theirs)
     times = f"{counts} iterations, {theirs[-1] / theirs[0]:.2f} times as many"
-    return _said(study, "growth", [("printed", lambda: times), *rows, ("the model at TR3", expensive)])
+    return said(study, "growth", [("printed", lambda: times), *rows, ("the model at TR3", expensive)])
 
 
 def say_coarse(study: Study) -> Table:
@@ -201,7 +151,7 @@ def say_coarse(study: Study) -> Table:
     for method in evidence.methods:
         rows += [(f"{method}, {label}", lambda m=method, d=label: ended(m, d)) for label in SIZE_SETS]
         rows.append((method, lambda m=method: grown(m)))
-    return _said(study, "coarse", rows)
+    return said(study, "coarse", rows)
 
 
 def say_readings(study: Study) -> Table:
@@ -220,11 +170,11 @@ def say_readings(study: Study) -> Table:
         low, high = min(errors, key=errors.get), max(errors, key=errors.get)
         return (
             f"L,Q,R has the least mean of the seven in {len(first)} of {len(methods)} readings"
-            f"{f' ({_joined(first)})' if first else ''}; its error goes from {errors[low]:.2f} % ({low}) to "
+            f"{f' ({joined(first)})' if first else ''}; its error goes from {errors[low]:.2f} % ({low}) to "
             f"{errors[high]:.2f} % ({high})"
         )
 
-    return _per_set(study, "readings", say)
+    return per_set(study, "readings", say)
 
 
 def say_widths(study: Study) -> Table:
@@ -237,7 +187,7 @@ def say_widths(study: Study) -> Table:
         )
         return f"{best_and_rest(evidence.methods, errors, '%')}; columns: {counts}"
 
-    return _per_set(study, "widths", say)
+    return per_set(study, "widths", say)
 
 
 def say_modern(study: Study) -> Table:
@@ -254,7 +204,7 @@ def say_modern(study: Study) -> Table:
             f"errs {mean_and_spread(float(gain.mean()), spread)} points more; operations: {costs}"
         )
 
-    return _per_set(study, "modern", say)
+    return per_set(study, "modern", say)
 
 
 def say_forest(study: Study) -> Table:
@@ -278,4 +228,4 @@ def say_forest(study: Study) -> Table:
         return f"{sample.mean():.2f} % test error, the 2-norm mixture of table 3"
 
     rows = [(method, lambda method=method: say(method)) for method in evidence.methods]
-    return _said(study, "forest", [*rows, ("1000 rows", beside)])
+    return said(study, "forest", [*rows, ("1000 rows", beside)])

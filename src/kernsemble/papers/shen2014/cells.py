@@ -28,11 +28,11 @@ _MISSING = {
 @reading.cells("table1", "table2", spread="standard deviation", runs=5)
 def binary_error(study: Study, exhibit: str, row: str, column: str) -> Sample:
     """Test error on the benchmark's own first realisations where they are at hand, else on our splits."""
-    return study.evidence(exhibit).sample("error", dataset=_label(study, exhibit, row), method=column)
+    return study.evidence(exhibit).sample("error", dataset=label_of(study, exhibit, row), method=column)
 
 
-def _label(study: Study, exhibit: str, row: str) -> str:
-    """Small scales run on our own splits only."""
+def label_of(study: Study, exhibit: str, row: str) -> str:
+    """Return whose trials stand beside a printed row; small scales run on our own splits only."""
     label = printed_label(row)
     return label if label in study.evidence(exhibit).datasets else row
 
@@ -63,3 +63,12 @@ def missing_pictures(study: Study, exhibit: str, row: str, column: str) -> objec
 def spam_error(study: Study, exhibit: str, row: str, column: str) -> Sample:
     """Test error of 60 stumps."""
     return study.evidence("table4").sample("error", dataset=row, method=column)
+
+
+def oracle_calls(study: Study) -> list[int]:
+    """Return how many times CGENS asks the oracle up to each of table I's numbers of rounds.
+
+    It runs so many rounds for each C on each fold, and then once more with the best C.
+    """
+    protocol = study.protocol("table1")
+    return [T * (len(protocol["log2_C"]) * protocol["n_folds"] + 1) for T in protocol["rounds"]]

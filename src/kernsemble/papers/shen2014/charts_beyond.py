@@ -11,8 +11,9 @@ from kernsemble.data.store import load
 from kernsemble.evidence import Evidence
 from kernsemble.experiments.shen2014.sets import IDA_SETS, printed_label
 from kernsemble.figures import PALETTE, draw_band, subplots
+from kernsemble.papers.shen2014.cells import oracle_calls
 from kernsemble.papers.shen2014.charts import draw_legend
-from kernsemble.published import read_cells
+from kernsemble.papers.shen2014.on_print import printed_cells
 from kernsemble.study import Study
 
 _BESIDE = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
@@ -27,11 +28,7 @@ _HALVES = {
 def draw_draws(study: Study) -> Figure:
     """Draw twenty splits of our own (mean and deviation) beside the table's five (x) and the print (o)."""
     figure, axes = subplots(3, 1, size=(9.5, 9), sharex=True)
-    printed = {
-        (cell.exhibit, cell.row, cell.column): cell.value
-        for cell in read_cells(study.root / "published" / "published.csv", papers=None)
-        if cell.paper == study.key and cell.exhibit in ("table1", "table2")
-    }
+    printed = printed_cells(study.root)
     for panel, (half, methods) in zip(axes, _HALVES.items(), strict=True):
         exhibit = "table1" if half == "table1" else "table2"
         for k, (method, color) in enumerate(zip(methods, PALETTE, strict=False)):
@@ -39,7 +36,7 @@ def draw_draws(study: Study) -> Figure:
             shift = 0.2 * (k - 0.5 * (len(methods) - 1))
             for place, row in enumerate(IDA_SETS):
                 x = place + shift
-                panel.plot(x, printed[exhibit, row, column], "o", mfc="none", color=color, markersize=6)
+                panel.plot(x, printed[exhibit, row, column].value, "o", mfc="none", color=color, markersize=6)
                 sample = study.evidence(exhibit).sample("error", dataset=printed_label(row), method=column)
                 panel.plot(x, sample.mean, "x", color=color, markersize=5)
                 _draw_repeated(panel, x, study.evidence("draws"), row, method, color)
@@ -62,9 +59,7 @@ def _draw_repeated(panel: Axes, x: float, evidence: Evidence, row: str, method: 
 
 def draw_calls(study: Study) -> Figure:
     """Draw the errors of AdaBoost and CGENS at equal numbers of oracle calls, selection included."""
-    evidence, protocol = study.evidence("table1"), study.protocol("table1")
-    rounds = np.array(protocol["rounds"])
-    calls = rounds * (len(protocol["log2_C"]) * protocol["n_folds"] + 1)
+    evidence, calls = study.evidence("table1"), oracle_calls(study)
     labels = evidence.datasets or ("",)
     n_columns = min(5, len(labels))
     n_rows = -(-len(labels) // n_columns)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from kernsemble.papers.shen2014.claims import (
     mean_ranks,
     statements_of_table2,
 )
-from kernsemble.published import read_cells
+from kernsemble.published import PrintedCell, read_cells
 from kernsemble.study import Study
 from kernsemble.tables import MARKS, Cell, Table, save_table
 
@@ -56,13 +58,15 @@ def show_on_print(study: Study) -> Table:
 
 def printed_errors(study: Study, exhibit: str, rows: Sequence[str], columns: Sequence[str]) -> np.ndarray:
     """Return printed means, sets by methods."""
-    cells = read_cells(study.root / "published" / "published.csv", papers=None)
-    printed = {
-        (cell.row, cell.column): cell.value
-        for cell in cells
-        if (cell.paper, cell.exhibit) == (study.key, exhibit)
-    }
-    return np.array([[printed[row, column] for column in columns] for row in rows])
+    printed = printed_cells(study.root)
+    return np.array([[printed[exhibit, row, column].value for column in columns] for row in rows])
+
+
+@cache
+def printed_cells(root: Path) -> dict[tuple[str, str, str], PrintedCell]:
+    """Return the paper's printed numbers by exhibit, row and column; they are read once."""
+    cells = read_cells(root / "published" / "published.csv", papers=None)
+    return {(c.exhibit, c.row, c.column): c for c in cells if c.paper == "shen2014"}
 
 
 def _is_last_best(ranks: np.ndarray) -> bool:

@@ -24,6 +24,22 @@ def rng(request):
     return np.random.default_rng(request.param)
 
 
+@pytest.fixture
+def root(tmp_path):
+    """A repository with the fake paper."""
+    from machinery import make_repository
+
+    return make_repository(tmp_path / "repository")
+
+
+@pytest.fixture
+def slow_root(tmp_path):
+    """A repository with the slow paper."""
+    from processes import make_repository
+
+    return make_repository(tmp_path / "repository")
+
+
 @pytest.fixture(scope="module")
 def tiny_root(tmp_path_factory):
     """A repository with the parameters and what the papers print, and no results."""

@@ -14,11 +14,6 @@ from kernsemble.evidence_file import EvidenceError, only_writer
 from kernsemble.study import Study
 
 
-@pytest.fixture
-def root(tmp_path):
-    return make_repository(tmp_path / "repository")
-
-
 class TestStudy:
     def test_missing_rows_are_computed_once(self, root):
         study = open_fake(root)

@@ -19,11 +19,6 @@ from kernsemble.experiments.worker import WorkerMismatchError, checked_row, plai
 from kernsemble.study import TrialsFailedError, number_of_jobs, raise_on_failures
 
 
-@pytest.fixture
-def root(tmp_path):
-    return make_repository(tmp_path / "repository")
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _no_processes_left():
     yield

@@ -18,18 +18,12 @@ from processes import (
     environment,
     evidence_file,
     lines,
-    make_repository,
 )
 from slow_runs import EXHIBITS, run_to_the_end
 
 from kernsemble.study import Study
 
 pytestmark = pytest.mark.timeout(1800)
-
-
-@pytest.fixture
-def root(tmp_path):
-    return make_repository(tmp_path / "repository")
 
 
 def namespace():
@@ -57,10 +51,10 @@ def run_mounted(root, script):
 
 @mounts
 @pytest.mark.parametrize("kilobytes", [4, 8, 12] if FULL else [8])
-def test_full_disk(kilobytes, root, undisturbed, figure):
+def test_full_disk(kilobytes, slow_root, undisturbed, figure):
     """The run stops with a sentence; with more room the same command goes on with what was saved."""
     done = run_mounted(
-        root,
+        slow_root,
         f"""
         mount -t tmpfs -o size={kilobytes}k none results || exit 9
         $RUN; echo status $?
@@ -73,29 +67,29 @@ def test_full_disk(kilobytes, root, undisturbed, figure):
     assert done.stdout.split("status ")[1:] == ["2\n", "0\n"], done.stdout + done.stderr
     assert "the disk is full: free some space and run the same command again" in done.stderr
     assert "Traceback" not in done.stderr
-    (root / "results").rmdir()
-    (root / "kept").rename(root / "results")
-    saved = Study(MODULE, "paper", root, compute=False).read("table1")
+    (slow_root / "results").rmdir()
+    (slow_root / "kept").rename(slow_root / "results")
+    saved = Study(MODULE, "paper", slow_root, compute=False).read("table1")
     assert saved.clean  # no half-written line
-    shutil.rmtree(root / "results")
-    (root / "after").rename(root / "results")
-    check_evidence(root, undisturbed)
+    shutil.rmtree(slow_root / "results")
+    (slow_root / "after").rename(slow_root / "results")
+    check_evidence(slow_root, undisturbed)
     figure("Faults", "full disk", 1, 1, "a disk of 4 to 12 kB that is enlarged later")
 
 
 @mounts
-def test_read_only_results(root, undisturbed, figure):
-    done = run_mounted(root, "mount -t tmpfs -o ro none results || exit 9; $RUN; echo status $?")
+def test_read_only_results(slow_root, undisturbed, figure):
+    done = run_mounted(slow_root, "mount -t tmpfs -o ro none results || exit 9; $RUN; echo status $?")
     assert "status 2" in done.stdout
     assert "the file system is read-only: make it writable and run the same command again" in done.stderr
     assert "Traceback" not in done.stderr
-    run_to_the_end(root)
-    check_evidence(root, undisturbed)
+    run_to_the_end(slow_root)
+    check_evidence(slow_root, undisturbed)
     figure("Faults", "read-only results folder", 1, 1)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_files_that_may_not_grow(seed, root, undisturbed, figure):
+def test_files_that_may_not_grow(seed, slow_root, undisturbed, figure):
     """The limit strikes in the middle of a line; the half of it is taken back."""
     limit = random.Random(seed).randint(60, 6000)
 
@@ -104,26 +98,30 @@ def test_files_that_may_not_grow(seed, root, undisturbed, figure):
 
     done = subprocess.run(
         command("--no-notebook", "--exhibit", "table1", jobs=1),
-        env=environment(root), cwd=root, capture_output=True, text=True, timeout=WAIT, preexec_fn=small_files,
+        env=environment(slow_root), cwd=slow_root, preexec_fn=small_files,
+        capture_output=True, text=True, timeout=WAIT,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert "ulimit -f" in done.stderr
     assert "Traceback" not in done.stderr
-    path = evidence_file(root)
+    path = evidence_file(slow_root)
     if path.is_file():
         assert path.stat().st_size <= limit
-        assert Study(MODULE, "paper", root, compute=False).read("table1").clean
-    run_to_the_end(root)
-    check_evidence(root, undisturbed)
+        assert Study(MODULE, "paper", slow_root, compute=False).read("table1").clean
+    run_to_the_end(slow_root)
+    check_evidence(slow_root, undisturbed)
     figure("Faults", "files that may not grow", 1, 1, "the limit strikes at a random byte")
 
 
 @pytest.mark.parametrize("full", ["stdout", "stderr"])
-def test_output_that_cannot_be_written(full, root, figure):
+def test_output_that_cannot_be_written(full, slow_root, figure):
     with open("/dev/full", "w") as device:
         streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, full: device}
         done = subprocess.run(
-            [sys.executable, "-m", "kernsemble", "list", MODULE], env=environment(root), text=True, **streams
+            [sys.executable, "-m", "kernsemble", "list", MODULE],
+            env=environment(slow_root),
+            text=True,
+            **streams,
         )
     if full == "stdout":
         assert done.returncode == 1
@@ -135,10 +133,10 @@ def test_output_that_cannot_be_written(full, root, figure):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_damaged_evidence(seed, root, undisturbed, figure):
+def test_damaged_evidence(seed, slow_root, undisturbed, figure):
     """Bytes changed, lines cut short or torn out: what is sound is used, the rest is computed again."""
-    run_to_the_end(root)
-    path, rng = evidence_file(root), random.Random(seed)
+    run_to_the_end(slow_root)
+    path, rng = evidence_file(slow_root), random.Random(seed)
     content = bytearray(path.read_bytes())
     position = rng.randrange(len(content))
     damage = seed % 4
@@ -151,35 +149,39 @@ def test_damaged_evidence(seed, root, undisturbed, figure):
     else:
         content[position:position] = rng.randbytes(rng.randint(1, 30))
     path.write_bytes(content)
-    run_to_the_end(root)
-    check_evidence(root, undisturbed)
+    run_to_the_end(slow_root)
+    check_evidence(slow_root, undisturbed)
     figure("Faults", "damaged or half-written evidence", 1, 1, "bytes changed, cut, torn out or put in")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_clock_that_jumps(seed, root, undisturbed, figure, monkeypatch):
+def test_clock_that_jumps(seed, slow_root, undisturbed, figure, monkeypatch):
     """Backwards and forwards by hours between any two looks at it: nothing but the seconds depends on it."""
     rng = random.Random(seed)
     for name in ("time", "perf_counter"):
         real = getattr(time, name)
         monkeypatch.setattr(time, name, lambda real=real: real() + rng.choice([-7200.0, -1.0, 0.0, 3600.0]))
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    study = Study(MODULE, "paper", root, jobs=1)
+    study = Study(MODULE, "paper", slow_root, jobs=1)
     study.run()
     monkeypatch.undo()
     for exhibit in EXHIBITS:
-        os.utime(evidence_file(root, exhibit), (0, 0) if seed % 2 else (4e9, 4e9))
-    assert not Study(MODULE, "paper", root).read("table1").missing
-    check_evidence(root, undisturbed)
+        os.utime(evidence_file(slow_root, exhibit), (0, 0) if seed % 2 else (4e9, 4e9))
+    assert not Study(MODULE, "paper", slow_root).read("table1").missing
+    check_evidence(slow_root, undisturbed)
     figure("Faults", "a clock that jumps", 1, 1, "by hours, both ways, between any two looks at it")
 
 
-def test_results_that_are_a_file(root):
-    (root / "results").write_text("")
+def test_results_that_are_a_file(slow_root):
+    (slow_root / "results").write_text("")
     done = subprocess.run(
-        command("--no-notebook", jobs=1), env=environment(root), capture_output=True, text=True, timeout=WAIT
+        command("--no-notebook", jobs=1),
+        env=environment(slow_root),
+        capture_output=True,
+        text=True,
+        timeout=WAIT,
     )
     assert done.returncode == 2
     assert "cannot be written" in done.stderr
     assert "Traceback" not in done.stderr
-    assert lines(root) == 0
+    assert lines(slow_root) == 0

@@ -4,8 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import matplotlib as mpl
 import numpy as np
-import pytest
-from machinery import make_repository, open_fake
+from machinery import open_fake
 
 from kernsemble.figures import (
     PALETTE,
@@ -18,11 +17,6 @@ from kernsemble.figures import (
     show_figure,
     subplots,
 )
-
-
-@pytest.fixture
-def root(tmp_path):
-    return make_repository(tmp_path / "repository")
 
 
 def draw():

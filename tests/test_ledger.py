@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machinery import MODULE, make_repository, open_fake
+from machinery import MODULE, open_fake
 
 from kernsemble.evidence import Sample
 from kernsemble.experiments.errors import PlanError
@@ -33,11 +33,6 @@ from kernsemble.published import Claim, PrintedCell, read_cells, read_claims
 ROOT = Path(__file__).parents[1]
 VALUES = np.array([9.0, 10.0, 11.0, 10.0])  # mean 10, standard error 0.408
 SAMPLE = Sample(VALUES, expected=4)
-
-
-@pytest.fixture
-def root(tmp_path):
-    return make_repository(tmp_path / "repository")
 
 
 def judge(found, mean="10.0", printed_spread="", **rule):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from machinery import MODULE, make_repository
+from machinery import MODULE
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from kernsemble.experiments.errors import PlanError
@@ -40,11 +40,6 @@ CELLS = [
 def make_notebook(*sources, parameters='scale = "quick"'):
     tagged = new_code_cell(parameters, metadata={"tags": ["parameters"]})
     return new_notebook(cells=[new_markdown_cell("# A title"), tagged, *map(new_code_cell, sources)])
-
-
-@pytest.fixture
-def root(tmp_path):
-    return make_repository(tmp_path / "repository")
 
 
 @pytest.fixture

@@ -3,15 +3,10 @@
 import csv
 
 import pytest
-from machinery import make_repository, open_fake
+from machinery import open_fake
 
 from kernsemble.experiments.errors import PlanError
 from kernsemble.tables import Cell, Table, show_choices, show_claims, show_printed, show_summary
-
-
-@pytest.fixture
-def root(tmp_path):
-    return make_repository(tmp_path / "repository")
 
 
 def test_printed_beside_ours(root):

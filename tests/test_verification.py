@@ -3,15 +3,10 @@
 import json
 
 import pytest
-from machinery import make_repository, open_fake
+from machinery import open_fake
 
 from kernsemble.reproduction import Summary, compare
 from kernsemble.verification import compare_study, same_value
-
-
-@pytest.fixture
-def root(tmp_path):
-    return make_repository(tmp_path / "repository")
 
 
 @pytest.fixture

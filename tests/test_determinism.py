@@ -19,7 +19,10 @@ from kernsemble.study import Study
 
 ROOT = Path(__file__).parents[1]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-pytestmark = pytest.mark.skipif(not FULL, reason="make test-faults does it; test_executor.py does a part")
+pytestmark = [
+    pytest.mark.skipif(not FULL, reason="make test-faults does it; test_executor.py does a part"),
+    pytest.mark.timeout(1800),
+]
 
 
 @pytest.fixture(scope="module", autouse=True)

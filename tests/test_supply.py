@@ -90,7 +90,7 @@ def test_page_names_every_package_and_set(tmp_path):
 def test_bill_of_materials_is_complete_and_repeats(tmp_path, figure):
     files = [tmp_path / "one.json", tmp_path / "two.json"]
     for file in files:
-        done = subprocess.run([ROOT / "tools/sbom", file], capture_output=True, text=True, timeout=240)
+        done = subprocess.run([ROOT / "tools/sbom", file], capture_output=True, text=True, timeout=400)
         if "could not be had" in done.stderr:
             pytest.skip("no package registry")
         assert done.returncode == 0, done.stderr

@@ -1,12 +1,23 @@
 """The revision of a trial follows the code behind its numbers, and nothing else."""
 
 import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from machinery import reload_paper, write_package
 
 from kernsemble.experiments.errors import PlanError
+from kernsemble.experiments.registry import available_papers, load_paper
 from kernsemble.experiments.revision import revision, serialize
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from matrix import find_pythons  # noqa: E402
 
 TRIALS = '''
 """Docstring."""
@@ -213,3 +224,24 @@ def test_empty_pieces_of_formatted_strings_do_not_count():
     before = serialize(tree)
     tree.body[0].value.values[0].format_spec.values.insert(0, ast.Constant(""))
     assert serialize(tree) == before
+
+
+ELSEWHERE = """
+import json, sys
+from kernsemble.experiments.revision import _revision
+json.dump([_revision(module, name) for module, name in json.load(sys.stdin)], sys.stdout)
+"""
+
+
+def test_every_python_here_gives_the_same_revisions():
+    """What ``make matrix`` needs no packages for: rows are current in all versions or in none."""
+    papers = [load_paper(key) for key in available_papers()]
+    functions = [f.function for paper in papers for group in paper.functions.values() for f in group]
+    expected = [revision(function) for function in functions]
+    names = json.dumps([(function.__module__, function.__name__) for function in functions])
+    for python in find_pythons():
+        found = subprocess.run(
+            [python, "-c", ELSEWHERE], input=names, env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+            capture_output=True, text=True, timeout=200, check=True,
+        )  # fmt: skip
+        assert json.loads(found.stdout) == expected, python

@@ -17,6 +17,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -51,17 +52,15 @@ for key in available_papers():
 """
 
 
-def find_python(label: str) -> str | None:
-    """Return the interpreter: the oldest supported one, or the newest on the path or among pyenv's."""
-    for version in reversed(PYTHONS) if label == "oldest" else PYTHONS:
+def find_pythons() -> Iterator[str]:
+    """Yield the interpreters on the path or among pyenv's, the newest first."""
+    for version in PYTHONS:
         pyenv = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
-        if pyenv:
-            return str(pyenv[-1])
         command = [UV, "python", "find", "--no-python-downloads", "--system", version]
-        found = subprocess.run(command, capture_output=True, text=True)
-        if not found.returncode:
-            return found.stdout.strip()
-    return None
+        if pyenv:
+            yield str(pyenv[-1])
+        elif not (found := subprocess.run(command, capture_output=True, text=True)).returncode:
+            yield found.stdout.strip()
 
 
 def build(label: str, python: str) -> Path:
@@ -233,10 +232,7 @@ def main() -> None:
     chosen = parser.parse_args().only
     BUILD.mkdir(parents=True, exist_ok=True)
     for label in [chosen] if chosen else ENVIRONMENTS:
-        interpreter = find_python(label)
-        if interpreter is None:
-            sys.stderr.write(f"{label}: no such Python here\n")
-            continue
+        interpreter = [*find_pythons()][-1 if label == "oldest" else 0]
         save(label, figures_of(label, build(label, interpreter)))
 
 

@@ -43,7 +43,7 @@ def draw_toy(study: Study) -> Figure:
         grid = plane_grid(data.X)
         draw_boundary(plane, grid, ensemble.scores(grid_points(grid))[:, 0])
     draw_classes(plane, data.X, data.y, size=10)
-    plane.set(title=f"CGENS, {rounds[-1]} rounds", aspect="equal")
+    plane.set(title=f"CGENS, {rounds[-1]} rounds", aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
     for method, color in zip(evidence.methods, PALETTE, strict=False):
         for metric, style in (("train", "--"), ("test", "-")):
             curves = evidence.curves(metric, dataset="toy", method=method)
@@ -55,7 +55,7 @@ def draw_toy(study: Study) -> Figure:
 
 
 def draw_training_time(study: Study) -> Figure:
-    """Draw figure 2: seconds against rounds, and against the number of digits."""
+    """Draw figure 2: seconds against rounds, and against the number of digits; hollow where a run was cut."""
     figure, (top, bottom) = subplots(1, 2, size=(9, 3.4))
     for axes, exhibit, name in (
         (top, "figure2", "time_checkpoints"),
@@ -65,13 +65,27 @@ def draw_training_time(study: Study) -> Figure:
         for method, color, marker in zip(evidence.methods, PALETTE, "os^", strict=False):
             curves = evidence.curves("seconds_curve", dataset="MNIST", method=method)
             if len(curves):
-                shown = curves[0]
-                axes.plot(x[: len(shown)], shown, marker=marker, color=color, label=method, markersize=4)
+                reached = evidence.curves("reached", dataset="MNIST", method=method)[0]
+                wanted = x[-1] if exhibit == "figure2" else study.protocol(exhibit)["n_rounds_time"]
+                cut = np.resize(reached, len(curves[0])) < wanted
+                if exhibit == "figure2":
+                    cut[:-1] = False  # the way to the end is what it is
+                _draw_cut(axes, x[: len(cut)], curves[0], cut, color=color, marker=marker, label=method)
         axes.set(yscale="log", ylabel="seconds of the processor")
     top.set(xlabel="rounds, 10,000 digits")
     bottom.set(xscale="log", xlabel="digits, 100 rounds")
+    if top.get_legend_handles_labels()[0]:
+        top.plot([], [], "o", color="gray", mfc="white", label="stopped before the end")
     draw_legend(top)
     return figure
+
+
+def _draw_cut(axes: Axes, x: list, y: np.ndarray, cut: np.ndarray, **style: str) -> None:
+    """Draw a curve; points of runs that did not come to their end are hollow."""
+    axes.plot(x, y, markersize=4, **style)
+    axes.plot(
+        np.array(x)[cut], y[cut], style["marker"], color=style["color"], mfc="white", markersize=6, zorder=3
+    )
 
 
 def draw_vision(study: Study) -> Figure:
@@ -89,9 +103,15 @@ def draw_vision(study: Study) -> Figure:
         top.set(title=label)
         bottom.set(xlabel="rounds", yscale="log")
     axes[0, 0].set_ylabel("test error (%)")
-    axes[1, 0].set_ylabel("seconds")
+    axes[1, 0].set_ylabel("seconds of the processor")
     draw_legend(axes[0, 0])
     return figure
+
+
+# The features that the paper names.
+_NAMED = {
+    7: "remove", 16: "free", 19: "you", 25: "hp", 27: "george", 42: "meeting", 46: "edu", 52: "!", 53: r"\$",
+}  # fmt: skip
 
 
 def draw_features(study: Study) -> Figure:
@@ -103,10 +123,16 @@ def draw_features(study: Study) -> Figure:
         if len(counts):
             places = 1 + np.arange(counts.shape[1]) + shift
             axes.bar(places, counts.mean(axis=0), 0.4, color=color, label=method.replace("Ours", "CGENS"))
-    axes.set(xlabel="feature", ylabel="stumps of 60", xlim=(0, 58))
-    axes.set_xticks([7, 16, 19, 25, 27, 42, 46, 52, 57])
+    axes.set(xlabel="feature", ylabel="of 60 stumps", xlim=(0, 58))
+    axes.set_xticks(
+        list(_NAMED), [f"{word} {place}" for place, word in _NAMED.items()], rotation=60, ha="right"
+    )
+    axes.tick_params(axis="x", pad=1)
     draw_legend(axes)
     return figure
+
+
+_RANKS = (1, 2, 5, 10, 20, 50)
 
 
 def draw_ranks(study: Study) -> Figure:
@@ -127,6 +153,8 @@ def draw_ranks(study: Study) -> Figure:
         above = 100.0 * (by_rule[0] / by_rule[1] - 1.0)
         right.plot(rounds, above, marker=marker, color=color, label=label)
     left.set(xlabel="round", ylabel="rank of the largest score", yscale="log")
+    left.set_yticks(_RANKS, [str(rank) for rank in _RANKS])
+    left.minorticks_off()
     right.axhline(0.0, color="gray", linewidth=1)
     right.set(xlabel="round", ylabel="objective above the greedy one (%)")
     low, high = right.get_ylim()

@@ -31,8 +31,8 @@ def draw_draws(study: Study) -> Figure:
     printed = printed_cells(study.root)
     for panel, (half, methods) in zip(axes, _HALVES.items(), strict=True):
         exhibit = "table1" if half == "table1" else "table2"
-        for k, (method, color) in enumerate(zip(methods, PALETTE, strict=False)):
-            column = method.partition(":")[2] if half == "table1" else method
+        for k, method in enumerate(methods):
+            column, color = method.partition(":")[2] if half == "table1" else method, _color(method)
             shift = 0.2 * (k - 0.5 * (len(methods) - 1))
             for place, row in enumerate(IDA_SETS):
                 x = place + shift
@@ -45,9 +45,18 @@ def draw_draws(study: Study) -> Figure:
         panel.set_xlim(-0.6, len(IDA_SETS) - 0.4)
         panel.set_yticks(_ERRORS, [str(error) for error in _ERRORS])
         panel.minorticks_off()
+        if panel is axes[0]:
+            for marker, name in (("o", "printed"), ("x", "five splits"), (".", "twenty, ± deviation")):
+                panel.plot([], [], marker, color="gray", mfc="none" if marker == "o" else "gray", label=name)
         draw_legend(panel, **_BESIDE)
     axes[-1].set_xticks(range(len(IDA_SETS)), IDA_SETS, rotation=45, ha="right")
     return figure
+
+
+def _color(method: str) -> str:
+    """Return a method's color, the same for all hypotheses."""
+    names = ("AdaBoost", "LPBoost", "SVM", "CGENS", "RFF")
+    return PALETTE[names.index(method.rpartition(":")[2])]
 
 
 def _draw_repeated(panel: Axes, x: float, evidence: Evidence, row: str, method: str, color: str) -> None:
@@ -77,7 +86,8 @@ def draw_calls(study: Study) -> Figure:
         panel.set(xscale="log")
     for panel in axes[:, 0]:
         panel.set_ylabel("test error (%)")
-    axes[-1, 0].set_xlabel("oracle calls")
+    for panel in axes.ravel()[max(0, len(labels) - n_columns) : len(labels)]:
+        panel.set_xlabel("oracle calls")
     draw_legend(axes[0, 0], fontsize=7)
     return figure
 
@@ -128,46 +138,84 @@ def draw_path(study: Study) -> Figure:
         if not len(curves["error"]):
             continue
         first.plot(counts, np.maximum(curves["objective"].mean(axis=0), 1e-6), "o-", color=color, label=label)
-        draw_band(second, counts, curves["disagreement"], label, color=color)
-        draw_band(third, counts, curves["error"][:, :-1], label, color=color)
+        draw_band(second, counts, curves["disagreement"], "_", color=color)
+        draw_band(third, counts, curves["error"][:, :-1], "_", color=color)
         third.axhline(curves["error"][:, -1].mean(), color=color, linestyle="--", linewidth=1)
-    first.set(xscale="log", yscale="log", xlabel="stumps", ylabel="objective / limit - 1")
+    first.set(xscale="log", yscale="log", xlabel="stumps", ylabel="objective / limit − 1")
     second.set(xscale="log", xlabel="stumps", ylabel="disagreement with the limit (%)")
     third.set(xscale="log", xlabel="stumps", ylabel="test error (%)")
     draw_legend(first)
+    third.plot([], [], "--", color="gray", linewidth=1, label="limit")
+    draw_legend(third)
     return figure
 
 
 def draw_pools(study: Study) -> Figure:
-    """Draw the errors after 500 rounds by what a round may choose from."""
+    """Draw the errors after 500 rounds by what a round may choose from, and below them what is printed."""
     evidence = study.evidence("pools")
-    labels, families = evidence.datasets or ("",), evidence.methods
-    figure, axes = subplots(1, len(labels), size=(2.3 * len(labels) + 2.2, 3), sharey=True, squeeze=False)
-    for panel, label in zip(axes[0], labels, strict=True):
+    labels = evidence.datasets or ("",)
+    figure, axes = _grid_of(labels, height=3.1, sharey=True)
+    lines = [family for family in evidence.methods if family.startswith("stump")]
+    lines += ["printed, table I"] if lines else []
+    lines += [family for family in evidence.methods if not family.startswith("stump")]
+    lines += ["printed, table II"] if lines and lines[-1] != "printed, table I" else []
+    for panel, label in zip(axes, labels, strict=False):
         for method, color, marker in zip(("AdaBoost", "LPBoost", "CGENS"), PALETTE, "os^", strict=False):
-            curves = [evidence.curves(method, dataset=label, method=family) for family in families]
-            means = [c[:, -1].mean() if len(c) else np.nan for c in curves]
-            panel.plot(means, range(len(families)), marker, color=color, label=method)
+            style = {"fmt": marker, "color": color, "markersize": 5, "linewidth": 1}
+            for y, line in enumerate(lines):
+                curves = evidence.curves(method, dataset=label, method=line) if label else []
+                _draw_pool(panel, y, line, curves, style)
+            _draw_print(study, panel, lines, label, method, color, marker)
+            panel.plot([], [], marker, color=color, label=method)
         panel.set(title=label, xlabel="test error (%)")
-        panel.set_yticks(range(len(families)), families)
-    axes[0, 0].invert_yaxis()
-    draw_legend(axes[0, -1], **_BESIDE)
+        panel.set_yticks(range(len(lines)), [{"stump": "all stumps"}.get(line, line) for line in lines])
+    if lines:
+        axes[0].invert_yaxis()
+    draw_legend(axes[min(3, len(labels)) - 1], **_BESIDE)
     return figure
+
+
+def _draw_pool(panel: Axes, y: int, line: str, curves: np.ndarray, style: dict) -> None:
+    if len(curves):
+        last = curves[:, -1]
+        se = last.std(ddof=1) / len(last) ** 0.5 if len(last) > 1 else None
+        panel.errorbar(last.mean(), y, xerr=se, **style)
+
+
+def _draw_print(
+    study: Study, panel: Axes, lines: list[str], label: str, method: str, color: str, marker: str
+) -> None:
+    printed = printed_cells(study.root)
+    for line, place in (
+        ("printed, table I", ("table1", label, method)),
+        ("printed, table II", ("table2", label, f"perceptron:{method}")),
+    ):
+        if line in lines and place in printed:
+            panel.plot(printed[place].value, lines.index(line), marker, mfc="none", color=color, markersize=6)
+
+
+def _grid_of(labels: tuple[str, ...], *, height: float, **options: object) -> tuple[Figure, list[Axes]]:
+    """Return a figure with a panel for each label, three in a row, and room for a legend beside them."""
+    n_columns = min(3, len(labels))
+    n_rows = -(-len(labels) // n_columns)
+    size = (2.6 * n_columns + 3.0, height * n_rows)
+    figure, axes = subplots(n_rows, n_columns, size=size, squeeze=False, **options)
+    for panel in axes.ravel()[len(labels) :]:
+        panel.set_axis_off()
+    return figure, list(axes.ravel())
 
 
 def draw_prediction(study: Study) -> Figure:
     """Draw test error against the seconds that 10,000 predictions take; ensembles of growing size."""
     evidence = study.evidence("prediction")
     labels = evidence.datasets or ("",)
-    figure, axes = subplots(1, len(labels), size=(2.3 * len(labels) + 2.2, 3), squeeze=False)
-    styles = zip(evidence.methods, PALETTE, "osD^", strict=False)
-    for method, color, marker in styles:
-        for panel, label in zip(axes[0], labels, strict=True):
+    figure, axes = _grid_of(labels, height=2.8)
+    for method, color, marker in zip(evidence.methods, PALETTE, "osD^", strict=False):
+        for panel, label in zip(axes, labels, strict=False):
             _draw_way(panel, evidence, label, method, color, marker)
-    for panel, label in zip(axes[0], labels, strict=True):
-        panel.set(title=label, xscale="log", xlabel="seconds")
-    axes[0, 0].set_ylabel("test error (%)")
-    draw_legend(axes[0, -1], **_BESIDE)
+    for panel, label in zip(axes, labels, strict=False):
+        panel.set(title=label, xscale="log", xlabel="seconds for 10,000 points", ylabel="test error (%)")
+    draw_legend(axes[min(3, len(labels)) - 1], **_BESIDE)
     return figure
 
 

@@ -12,10 +12,17 @@ from machinery import MODULE, make_repository, open_fake, without_seconds
 
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.executor import InProcess, execute
-from kernsemble.experiments.plan import Stamp
+from kernsemble.experiments.plan import Job, Stamp
 from kernsemble.experiments.pool import ProcessPool, process_pool, stop_pools
-from kernsemble.experiments.registry import Exhibit
-from kernsemble.experiments.worker import WorkerMismatchError, checked_row, plain_value, run_batch, run_job
+from kernsemble.experiments.registry import Exhibit, available_papers, load_paper
+from kernsemble.experiments.worker import (
+    WorkerMismatchError,
+    checked_row,
+    find_trial,
+    plain_value,
+    run_batch,
+    run_job,
+)
 from kernsemble.study import TrialsFailedError, number_of_jobs, raise_on_failures
 
 
@@ -151,6 +158,16 @@ def test_exhibit_of_timings_runs_in_one_process(root):
     backend = study._backend(study.plan["timing"].jobs(), alone=True)
     assert isinstance(backend, InProcess)
     assert study.evidence("timing").complete
+
+
+@pytest.mark.parametrize("key", available_papers())
+def test_every_trial_function_is_found_by_its_jobs(key):
+    """Also one that is registered twice, for other methods on other datasets."""
+    paper = load_paper(key)
+    for exhibit, functions in paper.functions.items():
+        for function in functions:
+            job = Job(key, exhibit, function.name, "", 0, function.methods, {}, Stamp("", "", ""))
+            assert find_trial(job) == (paper, function)
 
 
 def test_worker_with_other_code_or_data_refuses(root):

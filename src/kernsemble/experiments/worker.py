@@ -75,7 +75,8 @@ def find_trial(job: Job) -> tuple[Paper, TrialFunction]:
     """Return a job's paper and function as they are in this process."""
     try:
         paper = load_paper(job.module)
-        (function,) = (f for f in paper.functions[job.exhibit] if f.name == job.function)
+        functions = (f for f in paper.functions[job.exhibit] if f.name == job.function)
+        (function,) = (f for f in functions if set(job.methods) <= set(f.methods))
     except (ImportError, KeyError, ValueError) as error:
         raise WorkerMismatchError(f"cannot find {job.module}.{job.function}: {error}") from None
     return paper, function

@@ -72,19 +72,23 @@ def without(document, path):
     return changed
 
 
-def names(path):
-    """How a message may name a place: the innermost names that are text."""
-    return [str(name) for name in path if isinstance(name, str)] or [str(part) for part in path]
+def names(document, path):
+    """How a message may name a place: one of its innermost names, or a name that stood in it."""
+    stood = document
+    for name in path:
+        stood = stood[name]
+    innermost = [name for name in path if isinstance(name, str)][-3:] or [f"claim {path[0] + 1}"]
+    return innermost + [name for place in places(stood) for name in place if isinstance(name, str)]
 
 
-def judged(read, path, error_type, figure):
+def judged(read, document, path, error_type, figure):
     """Read; an error must be of the right type, short, name the key, and come at once."""
     start = time.process_time()
     try:
         read()
     except error_type as error:
         message = str(error)
-        assert any(name in message for name in names(path)), f"{path}: {message}"
+        assert any(name in message for name in names(document, path)), f"{path}: {message}"
         assert len(message) < 10_000 + len(max(map(str, path), key=len))
     assert time.process_time() - start < SECONDS
     figure["tried"] += 1
@@ -113,7 +117,7 @@ def test_any_value_in_params(key, figure):
                 for function in functions:
                     params_hash(params.values(function))
 
-        judged(read, (key, *path), PlanError, count)
+        judged(read, section, path, PlanError, count)
 
     check()
     figure("Bad input", "values put into places of params.yaml", count["tried"], count["tried"])
@@ -130,7 +134,7 @@ def test_any_value_in_sources(figure):
             small["datasets"] = {path[1]: SOURCES["datasets"][path[1]]}
         changed = without(small, path) if remove else with_value(small, path, value)
         text = yaml.dump(changed, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper))
-        judged(lambda: parse_sources(text), path, ValueError, count)
+        judged(lambda: parse_sources(text), SOURCES, path, ValueError, count)
 
     check()
     figure("Bad input", "values put into places of sources.yaml", count["tried"], count["tried"])
@@ -145,7 +149,7 @@ def test_any_value_in_claims(tmp_path, figure):
     def check(path, value, remove):
         changed = without(CLAIMS[:3], path) if remove else with_value(CLAIMS[:3], path, value)
         file.write_text(yaml.safe_dump(changed), encoding="utf-8")
-        judged(lambda: read_claims(file, PAPERS), (*path, "claim"), PlanError, count)
+        judged(lambda: read_claims(file, PAPERS), CLAIMS, path, PlanError, count)
 
     check()
     figure("Bad input", "values put into places of claims.yaml", count["tried"], count["tried"])

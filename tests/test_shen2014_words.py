@@ -191,6 +191,10 @@ def test_details_of_table_1():
     assert said["C of CGENS, a power of 2"].startswith("at the lower end of the grid in 60 of 60 runs")
     assert said["C of CGENS, a power of 2"].endswith("waveform -10 to -10")
     assert said["heart, split by split, SVM"].startswith("3, 3, 3, 3, 3 %; mean 3.")
+    printed = printed_value("table1", {"AdaBoost": 2.0})
+    after_all = lambda metric, d, m: printed("", d, m) - 2.0 * (metric == "error_500")  # noqa: E731
+    rounds = texts(in_words.say_details(study_of(after_all)))["AdaBoost, numbers of rounds"]
+    assert re.match(r"selected: \d+.\d\d %, (2.0|1.9)\d points .* all 500: \d+.\d\d %, 0.0\d points$", rounds)
     said = texts(in_words.say_details(study_of(made())))
     assert said["C of CGENS, a power of 2"].startswith("at the lower end of the grid in 0 of 60 runs")
 

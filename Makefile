@@ -37,7 +37,8 @@ test-faults: export KERNSEMBLE_FAULTS = full
 test-faults: data  ## every fault, all random input and problems; writes docs/reliability.md (20 minutes)
 	@$(RUN) pytest --numprocesses $(JOBS) --dist worksteal --timeout 900 --reliability results/reliability.json \
 		tests/test_faults_*.py tests/test_fuzz_*.py tests/test_random_problems.py tests/test_determinism.py \
-		tests/test_supply.py tests/test_loopback.py tests/test_cluster.py; status=$$?; \
+		tests/test_supply.py tests/test_loopback.py tests/test_cluster.py tests/test_executor.py \
+		tests/test_streamed_stumps.py tests/test_dask_stumps.py tests/test_partitioned.py; status=$$?; \
 		.venv/bin/python docs/_extensions/reliability_page.py . && exit $$status
 
 matrix: data  ## the same trials with the oldest and the newest Python and NumPy that are here

@@ -19,6 +19,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
+ON_WORKERS = "fits over worker processes"  # the name of a figure
+
 
 @pytest.fixture(scope="module")
 def client():
@@ -67,7 +69,7 @@ def test_best_is_that_of_the_search_in_memory(client, data, rows):
     np.testing.assert_allclose(ours.sum_of_squares(V[:, 0]), stored.sum_of_squares(V[:, 0]), rtol=1e-12)
 
 
-def test_boosting_and_column_generation_equal_those_in_memory(client, data):
+def test_boosting_and_column_generation_equal_those_in_memory(client, data, figure):
     X, y = data
     oracles = [StumpOracle(X), DaskStumpOracle(in_chunks(X, 400, 1_100), client=client)]
     stored, ours = (adaboost(oracle, y, range(5)) for oracle in oracles)
@@ -76,9 +78,10 @@ def test_boosting_and_column_generation_equal_those_in_memory(client, data):
     stored, ours = (column_generation(oracle, Hinge(y, 0.01), 5) for oracle in oracles)
     assert stored.keys == ours.keys
     np.testing.assert_array_equal(stored.solution.w, ours.solution.w)
+    figure("Load", ON_WORKERS, 2, 2, "those in memory, bit for bit")
 
 
-def test_a_worker_that_dies_during_a_search_is_no_hindrance(client):
+def test_a_worker_that_dies_during_a_search_is_no_hindrance(client, figure):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1_500, 3)), rng.normal(size=1_500)
     stored, ours = StumpOracle(X), DaskStumpOracle(in_chunks(X, *[500] * 3), client=client)
@@ -95,6 +98,7 @@ def test_a_worker_that_dies_during_a_search_is_no_hindrance(client):
     for v in (y, y**2):
         assert ours.best(v)[0].key == stored.best(v)[0].key
     assert killed
+    figure("Load", "kill -9 of a worker that holds rows", 1, 1, "its rows are made again; the same stumps")
 
 
 def test_shape_is_checked():

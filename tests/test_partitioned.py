@@ -5,7 +5,7 @@ import signal
 
 import numpy as np
 import pytest
-from test_dask_stumps import DATA, client, in_chunks, pytestmark  # noqa: F401 (the fixture and the marks)
+from test_dask_stumps import DATA, ON_WORKERS, client, in_chunks, pytestmark  # noqa: F401 (fixture and marks)
 
 from kernsemble.boosting.partitioned import _Scale, partitioned_adaboost
 from kernsemble.boosting.stagewise import adaboost
@@ -66,14 +66,15 @@ def test_blocks_and_threads_do_not_matter(data, monkeypatch):
 
 
 @pytest.mark.parametrize("rows", [(1_500,), (700, 1, 799)], ids=str)
-def test_workers_do_not_matter(client, data, rows):  # noqa: F811
+def test_workers_do_not_matter(client, data, rows, figure):  # noqa: F811
     X, y = data
     weight = np.random.default_rng(0).integers(1, 4, len(X)).astype(np.float64)
     ours = partitioned_adaboost(in_chunks(X, *rows), y, range(6), weight=weight, client=client)
     same(ours, partitioned_adaboost(X, y, range(6), weight=weight))
+    figure("Load", ON_WORKERS, 1, 1, "those in memory, bit for bit")
 
 
-def test_labels_as_a_dask_array_and_a_worker_that_dies(client):  # noqa: F811
+def test_labels_as_a_dask_array_and_a_worker_that_dies(client, figure):  # noqa: F811
     import dask.array
 
     rng = np.random.default_rng(0)
@@ -90,6 +91,7 @@ def test_labels_as_a_dask_array_and_a_worker_that_dies(client):  # noqa: F811
     labels = dask.array.from_array(y, chunks=500)
     ours = partitioned_adaboost(in_chunks(X, *[500] * 3), labels, rounds(), client=client)
     same(ours, partitioned_adaboost(X, y, range(6)))
+    figure("Load", "kill -9 of a worker that holds rows", 1, 1, "its rows are made again; the same stumps")
 
 
 def test_separable_data_boosted_for_long():

@@ -147,7 +147,7 @@ def stored_in(folder, X):
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["continuous", "bytes"])
 @pytest.mark.usefixtures("resolution")
-def test_models_fitted_from_a_file_equal_those_fitted_in_memory(tmp_path, name, model, constant):
+def test_models_fitted_from_a_file_equal_those_fitted_in_memory(tmp_path, name, model, constant, figure):
     rng = np.random.default_rng(0)
     X = LAYOUTS[name](rng, 600, 5)
     X[:, 1] = X[:, 0]
@@ -159,6 +159,7 @@ def test_models_fitted_from_a_file_equal_those_fitted_in_memory(tmp_path, name, 
     np.testing.assert_array_equal(model.coef_, weights)
     np.testing.assert_array_equal(model.decision_function(file), scores)
     np.testing.assert_allclose(list(model.staged_decision_function(file))[-1], scores, atol=1e-9)
+    figure("Load", "fits from a file", 1, 1, "weights and scores of the fit in memory, bit for bit")
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8])
@@ -195,7 +196,7 @@ sys.stdout.write(str(model.score(X[:100], X[:100, 0] > X[:100, 1])))
 @pytest.mark.parametrize(
     ("dtype", "n_samples", "fixed"), [("uint8", 300_000, 0), ("float32", 150_000, 80_000_000)]
 )
-def test_fits_in_less_memory_than_the_data_take(tmp_path, dtype, n_samples, fixed):
+def test_fits_in_less_memory_than_the_data_take(tmp_path, dtype, n_samples, fixed, figure):
     """Private memory grows by 130 bytes a sample for weights, labels and scores, and by what codes take."""
     block = np.random.default_rng(0).integers(0, 200, (10_000, 400)).astype(dtype)
     with open(tmp_path / "data", "wb") as file:
@@ -207,6 +208,7 @@ def test_fits_in_less_memory_than_the_data_take(tmp_path, dtype, n_samples, fixe
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) > 0.5
+    figure("Load", "fits in two fifths of the memory of the data", 1, 1, "120 MB and 240 MB, 400 features")
 
 
 def test_codes_go_to_a_file_without_a_name(rng, tmp_path, monkeypatch):

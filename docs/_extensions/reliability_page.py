@@ -30,6 +30,9 @@ must be reached.""",
 other versions of Python and of all libraries: the oldest allowed and the newest that there are. What
 counts as *survived* is in each row: trials are equal to the last digit in one environment; between
 versions last digits move, and no verdict of the ledger may change with them.""",
+    "Load": """Rows stay in a file, or are shared out over worker processes, and trials come by the hundred.
+*Survived* is what the row says. How far it goes, and how fast: [data larger than memory](growth.md),
+[clusters](guide.md#on-a-cluster).""",
     "Supply": """Licences, the bill of materials, and who can reach what listens; see
 [dependencies](dependencies.md).""",
 }

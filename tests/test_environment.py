@@ -66,7 +66,7 @@ def test_conda_uses_the_same_lock_and_python():
     conda = yaml.safe_load((ROOT / "environment.yml").read_text())
     plain = [entry for entry in conda["dependencies"] if isinstance(entry, str)]
     (pip,) = [entry["pip"] for entry in conda["dependencies"] if isinstance(entry, dict)]
-    assert "-r requirements.lock" in pip
+    assert pip == ["-r requirements.lock", "-e ."]  # a file of requirements takes no other options
     assert f"python {PROJECT['requires-python']}" in plain
     assert {entry.split()[0] for entry in plain} == {"python", "pip", "git", "make"}, (
         "pins belong in the lock"

@@ -24,6 +24,15 @@ def rng(request):
     return np.random.default_rng(request.param)
 
 
+@pytest.fixture(scope="session")
+def cancer():
+    """Two classes as people have them: a frame with names of features, and words for labels."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return X, np.where(y == 0, "malignant", "benign")
+
+
 @pytest.fixture
 def root(tmp_path):
     """A repository with the fake paper."""

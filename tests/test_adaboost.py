@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -26,12 +25,6 @@ BASES = {
 @parametrize_with_checks([AdaBoost(10, base=base, base_options=options) for base, options in BASES.items()])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
-
-
-@pytest.fixture(scope="module")
-def cancer():
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    return X, np.where(y == 0, "malignant", "benign")
 
 
 @pytest.mark.parametrize("base", BASES)

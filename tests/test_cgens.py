@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
@@ -42,12 +41,6 @@ def exempt(estimator):
 @parametrize_with_checks(CHECKED, expected_failed_checks=exempt)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
-
-
-@pytest.fixture(scope="module")
-def cancer():
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    return X, np.where(y == 0, "malignant", "benign")
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

@@ -2,7 +2,6 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernsemble import LPBoost
@@ -17,12 +16,6 @@ CHECKED = [
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
-
-
-@pytest.fixture(scope="module")
-def cancer():
-    X, y = load_breast_cancer(return_X_y=True)
-    return X, np.where(y == 0, "malignant", "benign")
 
 
 @pytest.mark.parametrize("solver", ["dual-simplex", "primal-simplex", "ipm"])
@@ -50,7 +43,7 @@ def test_copies_and_weights_reach_the_same_objective(cancer, rng):
     X, y = cancer
     counts = rng.integers(0, 3, len(y))
     weighted = LPBoost(0.05, 500).fit(X, y, sample_weight=counts)
-    copied = LPBoost(0.05, 500).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    copied = LPBoost(0.05, 500).fit(np.repeat(X.to_numpy(), counts, axis=0), np.repeat(y, counts))
     assert weighted.objective_path_[-1] == pytest.approx(copied.objective_path_[-1], rel=1e-5)
 
 

@@ -86,12 +86,11 @@ def pytest_addoption(parser):
 
 
 def pytest_runtest_logreport(report):
-    """Collect what tests noted, whichever process ran them, and which of them failed."""
+    """Collect what tests noted that passed, whichever process ran them, and which of them failed."""
     if report.failed:
         FAILED.add(report.nodeid)
     elif report.when == "call" and report.passed:
         PASSED.add(report.nodeid)
-    if report.when == "call":
         NOTED.extend((report.nodeid, *value) for name, value in report.user_properties if name == "figure")
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from kernsemble.comparisons import bootstrap_probability
-from kernsemble.evidence import Evidence, IncompleteEvidenceError
+from kernsemble.evidence import Evidence
 from kernsemble.experiments.bi2004.large import FIGURE4_CS
 from kernsemble.experiments.bi2004.sets import SIZE_SETS
 from kernsemble.ledger import Finding
 from kernsemble.papers.bi2004.cells import by_run, iterations, reading
+from kernsemble.papers.words import evidence_is_there
 from kernsemble.study import Study
 
 MIXTURE = "2-norm/L,Q,R"
@@ -20,19 +21,6 @@ SIMILAR = 0.5  # points of the test error
 NEAR_BEST = 1.05  # validation error, relative to the lowest, that counts as reached
 ALL_COLUMNS = 3000  # of three kernels at 1000 examples
 EXACT = 1e-6
-
-
-def evidence_is_there(evidence: Evidence, dataset: str, method: str) -> None:
-    """Raise unless all runs of a dataset and method are current."""
-    exhibit = evidence.plan.exhibit
-    wanted = [key for key in evidence.plan.stamps if (key.dataset, key.method) == (dataset, method)]
-    late = [key for key in wanted if key not in evidence.current]
-    if late or not wanted:
-        done = len(wanted) - len(late)
-        raise IncompleteEvidenceError(
-            f"{exhibit.name}: {method} on {dataset} has {done} of {len(wanted)} runs",
-            stale=bool(evidence.stale),
-        )
 
 
 def all_runs(evidence: Evidence, metric: str, dataset: str, method: str) -> list[np.ndarray]:

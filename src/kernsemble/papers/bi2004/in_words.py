@@ -11,8 +11,8 @@ from kernsemble.experiments.bi2004.sets import ALL_FOREST, CHOICES, KERNELS, SIZ
 from kernsemble.papers.bi2004.cells import LABELS, iterations
 from kernsemble.papers.bi2004.charts import SETS, printed_numbers
 from kernsemble.papers.bi2004.claims import NORMS
-from kernsemble.papers.bi2004.claims_behavior import MIXTURE, all_runs, evidence_is_there
-from kernsemble.papers.words import best_and_rest, joined, per_set, said
+from kernsemble.papers.bi2004.claims_behavior import MIXTURE, all_runs
+from kernsemble.papers.words import best_and_rest, evidence_is_there, joined, per_set, said
 from kernsemble.study import Study
 from kernsemble.tables import Table
 

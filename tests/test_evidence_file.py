@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,6 +42,16 @@ class TestFile:
         assert contents.rows == sorted(rows, key=lambda r: r.key)
         assert contents.clean
         assert not contents.damaged
+
+    def test_names_of_metrics_may_contain_commas(self, tmp_path):
+        metrics = ("error_L", "error_L,Q", 'the "gap"')
+        rows = [Row(Key("coin", "plain", 0), dict.fromkeys(metrics, "1.5"), 0.25, STAMP)]
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file(rows, metrics))
+        contents = read_rows(path, metrics)
+        assert contents.rows == rows
+        assert contents.clean
+        assert pd.read_csv(path).columns[3:6].tolist() == list(metrics)
 
     def test_trials_sort_as_numbers(self):
         lines = format_file([row(n) for n in (10, 9, 2)], METRICS).decode().splitlines()[1:]

@@ -77,7 +77,7 @@ def read_rows(path: Path, metrics: Sequence[str]) -> Contents:
     known = frozenset(metrics)
     rows = [_row(columns, cells, known) for cells in parsed]
     damaged += [number for number, row in zip(numbers, rows, strict=True) if row is None]
-    clean = lines[0] == ",".join((*header, CHECK)).encode() and not damaged and data.endswith(b"\n")
+    clean = lines[0] == _as_line((*header, CHECK)) and not damaged and data.endswith(b"\n")
     return Contents([row for row in rows if row is not None], sorted(damaged), clean)
 
 
@@ -96,7 +96,10 @@ def _sound_lines(lines: list[bytes]) -> tuple[list[int], list[str], list[int]]:
 
 def _columns(line: bytes, expected: tuple[str, ...], width: int | None) -> tuple[str, ...] | None:
     """Return the columns that a header line names; None when it is damaged, and today's are to be taken."""
-    columns = tuple(line.decode(errors="replace").rstrip("\r").split(","))
+    try:
+        columns = tuple(next(csv.reader([line.decode(errors="replace").rstrip("\r")]), ()))
+    except csv.Error:
+        return None
     ends = (columns[:3], columns[-5:]) == (KEY_COLUMNS, (*TAIL_COLUMNS, CHECK))
     if not ends or len(set(columns)) < len(columns):
         return None
@@ -141,9 +144,7 @@ def format_rows(rows: Iterable[Row], metrics: Sequence[str]) -> bytes:
     for row in rows:
         values = [row.metrics.get(name, "") for name in metrics]
         cells = (*row.key, *values, f"{row.seconds:.4g}", *row.stamp)
-        buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="").writerow(cells)
-        body = buffer.getvalue().encode()
+        body = _as_line(cells)
         if b"\n" in body or b"\r" in body:
             raise EvidenceError(f"A name in {row.key} contains a line break.")
         lines.append(b"%s,%s\n" % (body, _crc(body)))
@@ -152,8 +153,14 @@ def format_rows(rows: Iterable[Row], metrics: Sequence[str]) -> bytes:
 
 def format_file(rows: Iterable[Row], metrics: Sequence[str]) -> bytes:
     """Return the bytes of a whole file, sorted by key."""
-    header = ",".join((*KEY_COLUMNS, *metrics, *TAIL_COLUMNS, CHECK)) + "\n"
-    return header.encode() + format_rows(sorted(rows, key=lambda row: row.key), metrics)
+    header = _as_line((*KEY_COLUMNS, *metrics, *TAIL_COLUMNS, CHECK))
+    return b"%s\n%s" % (header, format_rows(sorted(rows, key=lambda row: row.key), metrics))
+
+
+def _as_line(cells: Iterable[object]) -> bytes:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="").writerow(cells)
+    return buffer.getvalue().encode()
 
 
 class EvidenceWriter:

@@ -199,10 +199,11 @@ def say_modern(study: Study) -> Table:
         gain = errors[:, place("boosting, equal cost")] - errors[:, place("1-norm mixture")]
         costs = ", ".join(f"{m} {c:.0f}" for m, c in zip(evidence.methods, cost.mean(axis=0), strict=True))
         spread = float(gain.std(ddof=1) / len(gain) ** 0.5) if len(gain) > 1 else 0.0
+        difference = mean_and_spread(abs(float(gain.mean())), spread)
         more_or_less = "less" if gain.mean() < 0.0 else "more"
         return (
             f"{best_and_rest(evidence.methods, errors, '%')}; boosting at the cost of the 1-norm mixture "
-            f"errs {mean_and_spread(abs(float(gain.mean())), spread)} points {more_or_less}; operations: {costs}"
+            f"errs {difference} points {more_or_less}; operations: {costs}"
         )
 
     return per_set(study, "modern", say)

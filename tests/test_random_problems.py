@@ -20,7 +20,7 @@ from slow_reference import box_qp, hinge_rows, l1_bounds, l2_bounds
 from kernsemble import DRM
 
 GROUPS = 20
-SECONDS = 10.0  # of CPU for twenty samples or fewer, where milliseconds are usual
+SECONDS = 20.0  # of CPU for twenty samples or fewer, where milliseconds are usual
 # What may be refused, and the remedy that the message names.
 REFUSALS = re.compile(
     r"scale the features|is infeasible: with classes this unequal|n_splits=2 cannot be greater than"

@@ -19,6 +19,9 @@ from kernsemble.estimators._single_fit import class_signs
 from kernsemble.masters.simplex_least_squares import simplex_codes
 
 DONE = ("no hypothesis is missing", "gap of the whole problem reached")
+# Kernel values above this are rounded so coarsely that objectives, which are small differences of their
+# multiples, are not known to the digits judged here; neither side can certify anything.
+LARGEST = 1e7
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,8 @@ def _cg_boost(problem: Problem, model: Any, converged: bool) -> list[Verdict] | 
     X = X.astype(float)
     y = 2.0 * labels - 1.0 if problem.estimator == "CGBoostClassifier" else labels.astype(float)
     H = np.hstack([kernel.matrix(X, X) for kernel in model.kernels_])
+    if np.abs(H).max() > LARGEST:
+        return None
     rows, g = _cg_rows(model, H, y, weight, problem.estimator)
     lower, upper = (l2_bounds if model.norm == "l2" else l1_bounds)(rows)
     penalized = model.intercept == "penalized"
@@ -221,10 +226,12 @@ def _cg_rows(model: Any, H: np.ndarray, y: np.ndarray, weight: np.ndarray, name:
     )
 
 
-def _kernel_machines(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
+def _kernel_machines(problem: Problem, model: Any, converged: bool) -> list[Verdict] | None:
     X, labels, weight = _training(problem, model)
     X = X.astype(float)
     K = model._kernel(X, X)
+    if np.abs(K).max() > LARGEST:
+        return None
     if model.kernel != "gaussian":  # positive definite on vectors that sum to zero: center it
         center = np.eye(len(X)) - 1.0 / len(X)
         K = center @ K @ center

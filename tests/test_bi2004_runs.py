@@ -112,6 +112,7 @@ TINY = {
     "excesses": [0.1, 0.0],
     "forest_C": 1.0,
     "forest_tau": 0.01,
+    "forest_coarse_tau": 1.0e6,
     "forest_centers": 20,
     "forest_rounds": 10,
 }
@@ -188,4 +189,6 @@ def test_all_of_forest_on_a_part_of_it(monkeypatch):
     monkeypatch.setattr(forest, "_ALL", 400)
     found = tiny("forest", ALL_FOREST, "stratified")
     assert found["n_train"] == 320
-    assert found["linear"] + found["quadratic"] + found["rbf"] <= 10
+    assert 0 < found["linear"] + found["quadratic"] + found["rbf"] <= 10
+    coarse = tiny("forest", ALL_FOREST, "stratified, coarse")
+    assert coarse["linear"] + coarse["quadratic"] + coarse["rbf"] == 0  # nothing scores a million

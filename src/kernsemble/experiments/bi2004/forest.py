@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -71,3 +72,30 @@ def all_of_forest(
         "fit_seconds": seconds,
         "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
     }
+
+
+@paper.trials("forest", methods=("stratified, coarse",), datasets=(ALL_FOREST,))
+def all_of_forest_coarsely(
+    trial: Trial,
+    *,
+    sizes: dict[str, int],
+    scaling: Scaling,
+    forms: Forms,
+    offset: Offset,
+    forest_C: float,
+    forest_coarse_tau: float,
+    forest_centers: int,
+    forest_rounds: int,
+) -> dict[str, float]:
+    """The stratified search with a tolerance that is through with linear columns before the rounds are."""
+    return all_of_forest(
+        replace(trial, method="stratified"),
+        sizes=sizes,
+        scaling=scaling,
+        forms=forms,
+        offset=offset,
+        forest_C=forest_C,
+        forest_tau=forest_coarse_tau,
+        forest_centers=forest_centers,
+        forest_rounds=forest_rounds,
+    )

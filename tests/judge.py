@@ -140,8 +140,11 @@ def _simplex(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
     Hc = H - np.average(H, axis=0, weights=weight)
     root = np.sqrt(model.C * weight)[:, None]
     R, T = root * Hc, root * L
-    dual = np.linalg.solve(R @ R.T + np.eye(len(T)), T)
-    optimum = 0.5 * float(np.sum(T * dual))
+    ridge = np.vstack([R, np.eye(R.shape[1])])
+    W = np.linalg.lstsq(ridge, np.vstack([T, np.zeros((R.shape[1], T.shape[1]))]), rcond=None)[0]
+    dual = T - R @ W
+    upper = 0.5 * float(np.sum(dual**2) + np.sum(W**2))
+    lower = float(np.sum(T * dual)) - 0.5 * float(np.sum(dual**2) + np.sum((R.T @ dual) ** 2))
     scores = np.atleast_2d(model.decision_function(X).T).T
     f = scores if K == 2 else scores @ codes * (K - 1) / K
     f = f * codes[1, 0] if K == 2 else f
@@ -150,7 +153,7 @@ def _simplex(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
     stated = model.objective_path_[-1] if model.n_rounds_ else attained
     tol = 1e-5 if _ends(model, converged) else np.inf
     scale = min(1.0, float(model.C * weight.sum()))
-    return [Verdict(stated, model.dual_gap_, attained, optimum, optimum, tol, scale)]
+    return [Verdict(stated, model.dual_gap_, attained, lower, upper, tol, scale)]
 
 
 def _multiboost(problem: Problem, model: Any, converged: bool) -> list[Verdict]:

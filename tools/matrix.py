@@ -201,8 +201,8 @@ def figures_of(label: str, python: Path) -> list[dict]:
         return {
             "section": "Determinism",
             "what": f"{what}, {label}: {told}",
-            "tried": tried,
-            "survived": survived,
+            "tried": int(tried),
+            "survived": int(survived),
             "detail": detail,
         }
 

@@ -55,7 +55,7 @@ def draw_toy(study: Study) -> Figure:
 
 
 def draw_training_time(study: Study) -> Figure:
-    """Draw figure 2: seconds against rounds, and against the number of digits; hollow where a run was cut."""
+    """Draw figure 2: seconds against rounds and against digits; hollow where the limit ended a run."""
     figure, (top, bottom) = subplots(1, 2, size=(9, 3.4))
     for axes, exhibit, name in (
         (top, "figure2", "time_checkpoints"),
@@ -65,11 +65,9 @@ def draw_training_time(study: Study) -> Figure:
         for method, color, marker in zip(evidence.methods, PALETTE, "os^", strict=False):
             curves = evidence.curves("seconds_curve", dataset="MNIST", method=method)
             if len(curves):
-                reached = evidence.curves("reached", dataset="MNIST", method=method)[0]
-                wanted = x[-1] if exhibit == "figure2" else study.protocol(exhibit)["n_rounds_time"]
-                cut = np.resize(reached, len(curves[0])) < wanted
-                if exhibit == "figure2":
-                    cut[:-1] = False  # the way to the end is what it is
+                cut = curves[0] > study.protocol(exhibit)["time_limit"]
+                if exhibit == "figure2":  # the last reading lies before the round that was the last
+                    cut[-1] = evidence.curves("reached", dataset="MNIST", method=method)[0] < x[-1]
                 _draw_cut(axes, x[: len(cut)], curves[0], cut, color=color, marker=marker, label=method)
         axes.set(yscale="log", ylabel="seconds of the processor")
     top.set(xlabel="rounds, 10,000 digits")

@@ -95,9 +95,10 @@ def draw_calls(study: Study) -> Figure:
 def draw_scenes(study: Study) -> Figure:
     """Draw pictures that CGENS-SLS takes for what they are (above) and for something else (below)."""
     evidence, n = study.evidence("figure4"), study.protocol("figure4")["n_pictures"]
-    figure, axes = subplots(2, n, size=(1.25 * n, 3.1), squeeze=False)
+    figure, axes = subplots(2, n, size=(1.25 * n, 2.9), squeeze=False)
     for panel in axes.ravel():
         panel.set_axis_off()
+        panel.set_anchor("N")  # below its title, whatever its shape
     found = {m: _first(evidence, m) for m in ("right", "wrong", "taken_for")}
     try:
         scenes = load("scene15")
@@ -121,8 +122,10 @@ def _first(evidence: Evidence, metric: str) -> np.ndarray:
 
 
 def _draw_picture(panel: Axes, picture: np.ndarray, title: str) -> None:
-    step = max(1, min(picture.shape[:2]) // 64)  # a thumbnail
-    panel.imshow(picture[::step, ::step], cmap="gray", interpolation="nearest", aspect="auto")
+    step = max(1, min(picture.shape[:2]) // 64)
+    height, width = (side // step for side in picture.shape)
+    blocks = picture[: height * step, : width * step].reshape(height, step, width, step)
+    panel.imshow(blocks.mean(axis=(1, 3)), cmap="gray")  # a thumbnail
     panel.set_title(title, fontsize=7)
 
 

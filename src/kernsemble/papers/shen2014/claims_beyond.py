@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.comparisons import bootstrap_probability
+from kernsemble.comparisons import bootstrap_probability, significant
 from kernsemble.ledger import Finding
 from kernsemble.papers.shen2014.cells import reading, require
 from kernsemble.study import Study
@@ -72,8 +72,6 @@ def ensembles_evaluate_faster(study: Study) -> Finding:
     )
     middle = np.median(seconds, axis=0)
     ratios = middle[:, [0, 2]] / middle[:, [1, 3]]
-    note = (
-        f"stump machine / 500 stumps: {ratios[:, 0].min():.1f} to {ratios[:, 0].max():.1f}; "
-        f"Gaussian machine / 500 cosines: {ratios[:, 1].min():.1f} to {ratios[:, 1].max():.1f}"
-    )
+    ranges = [f"{significant(some.min(), 2)} to {significant(some.max(), 2)}" for some in ratios.T]
+    note = f"stump machine / 500 stumps: {ranges[0]}; Gaussian machine / 500 cosines: {ranges[1]}"
     return Finding(bool((ratios > 1).all()), None, note)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernsemble.comparisons import significant
 from kernsemble.evidence import Evidence
 from kernsemble.experiments.shen2014.timing import ENSEMBLES, MACHINES
 from kernsemble.papers.shen2014.in_words import COMPARABLE, HALVES
@@ -142,12 +143,14 @@ def say_prediction(study: Study) -> Table:
         reached = np.flatnonzero(errors <= error)
         noun = ensemble.split()[-1]
         equal = (
-            f"at most its error from {sizes[reached[0]]} {noun} on, {times[reached[0]]:.1f} times as fast"
+            f"at most its error from {sizes[reached[0]]} {noun} on, "
+            f"{significant(times[reached[0]], 2)} times as fast"
             if len(reached)
             else f"its error is not reached, {errors.min() - error:.2f} points are missing"
         )
         return (
-            f"{machine}, {error:.2f} %: {equal}; {sizes[-1]} {noun} {times[-1]:.1f} times as fast at "
+            f"{machine}, {error:.2f} %: {equal}; {sizes[-1]} {noun} "
+            f"{significant(times[-1], 2)} times as fast at "
             f"{errors[-1]:.2f} %"
         )
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from machinery import open_fake
 
+from kernsemble.experiments.registry import STUDIES, load_paper
 from kernsemble.reproduction import Summary, compare
 from kernsemble.verification import compare_study, same_value
 
@@ -50,6 +51,35 @@ def test_other_committed_numbers_are_found(studies):
 def test_noise_within_the_declared_tolerance_agrees(studies):
     tamper(studies[1], "table1", "e-10", "e-09")
     assert compare_study(*studies).agree == 9
+
+
+@pytest.mark.parametrize("declared", ["descent", "curve"])
+def test_runs_that_may_part_are_counted_apart(studies, monkeypatch, declared):
+    quick, paper = studies
+    tamper(paper, "figure1", "0.", "1.")
+    compare(quick, summary := Summary())
+    assert len(summary.total.differ) == 1
+    assert not summary.nothing_differs
+    monkeypatch.setitem(vars(quick.plan["figure1"].exhibit), "parting", (declared,))
+    compare(quick, summary := Summary())
+    assert (summary.total.agree, summary.total.differ, len(summary.total.parted)) == (8, [], 1)
+    assert summary.nothing_differs
+    assert not summary.all_agree
+    assert "1 took another path" in "\n".join(summary.lines("quick"))
+
+
+def test_a_run_that_may_part_in_one_metric_still_differs_in_another(studies, monkeypatch):
+    quick, paper = studies
+    monkeypatch.setitem(vars(quick.plan["figure1"].exhibit), "parting", ("steps",))
+    tamper(paper, "figure1", "0.", "1.")
+    assert len(compare_study(quick, paper).differ) == 1
+
+
+@pytest.mark.parametrize("key", STUDIES)
+def test_runs_that_may_part_are_methods_or_metrics(key):
+    paper = load_paper(key)
+    for name, exhibit in paper.exhibits.items():
+        assert set(exhibit.parting) <= {*paper.methods(name), *exhibit.metrics}
 
 
 def test_stale_missing_and_uncomputed_are_counted_apart(root, studies):

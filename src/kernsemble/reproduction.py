@@ -36,7 +36,7 @@ class Summary:
 
     @property
     def nothing_differs(self) -> bool:
-        """Whether something was compared, and all of it agrees. Stale and missing rows are reported only."""
+        """Whether trials were compared and none differs. Paths, stale and missing rows are only told."""
         return not (self.failed or self.total.differ) and bool(self.total.compared)
 
     @property
@@ -49,6 +49,7 @@ class Summary:
         lines = [f"{key}: {agreement}" for key, agreement in self.agreements.items()]
         for key, agreement in self.agreements.items():
             lines += [f"  DIFFERS {key} {name}" for name in agreement.differ[:20]]
+            lines += [f"  another path: {key} {name}" for name in agreement.parted[:20]]
         if len(self.agreements) > 1:
             lines.append(f"all papers, {scale} scale: {self.total}")
         lines += [f"STALE: {key}: {what}" for key, what in self.late.items()]

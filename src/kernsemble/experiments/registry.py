@@ -39,6 +39,9 @@ class Exhibit:
         Metrics that depend on the machine: ``verify`` does not compare them.
     tolerance : mapping of str to float
         Absolute tolerance of ``verify`` for metrics that are rounding noise.
+    parting : tuple of str
+        Methods or metrics of runs that part ways where last digits do, because a solution on their way is
+        not unique: ``verify`` counts those that differ apart, and does not fail.
     alone : bool
         Whether its trials never run beside others.
     """
@@ -48,6 +51,7 @@ class Exhibit:
     metrics: tuple[str, ...] = ()
     timing: tuple[str, ...] = ()
     tolerance: Mapping[str, float] = field(default_factory=dict)
+    parting: tuple[str, ...] = ()
     alone: bool = False
 
     @property
@@ -126,10 +130,13 @@ class Paper:
         metrics: Iterable[str] = (),
         timing: Iterable[str] = (),
         tolerance: Mapping[str, float] | None = None,
+        parting: Iterable[str] = (),
         alone: bool = False,
     ) -> Exhibit:
         """Declare an exhibit and the numbers that its trials return."""
-        made = Exhibit(name, title, tuple(metrics), tuple(timing), dict(tolerance or {}), alone)
+        made = Exhibit(
+            name, title, tuple(metrics), tuple(timing), dict(tolerance or {}), tuple(parting), alone
+        )
         where = f"{self.key}: exhibit {name!r}"
         if name in self.exhibits:
             raise PlanError(f"{where} is declared twice.")

@@ -110,6 +110,16 @@ def test_readings_of_vowel_run(reading):
     assert 0 < found["error"] < 100 * 10 / 11  # ten of eleven classes are wrong by chance
 
 
+@pytest.mark.parametrize("rival", vowel.RIVALS)
+def test_rivals_see_the_rows_of_the_reading(rival):
+    trial = make_trial("vowel", rival)
+    first, second = vowel._split(trial), vowel._split(make_trial("vowel", "500 stumps, 528 rows"))
+    assert len(first.y) == 396
+    np.testing.assert_array_equal(first.X_test, second.X_test)
+    found = vowel.rivals(trial, n_columns=50, coloring="random")
+    assert 0 < found["error"] < 70
+
+
 def test_toy_classes_are_balanced_and_spam_is_split_three_to_two():
     data = toy.toy_draw(make_trial("toy"), 50, 20_000)
     assert abs(data.y_test.mean()) < 0.05

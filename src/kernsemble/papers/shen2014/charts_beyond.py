@@ -125,7 +125,7 @@ def _draw_picture(panel: Axes, picture: np.ndarray, title: str) -> None:
     step = max(1, min(picture.shape[:2]) // 64)
     height, width = (side // step for side in picture.shape)
     blocks = picture[: height * step, : width * step].reshape(height, step, width, step)
-    panel.imshow(blocks.mean(axis=(1, 3)), cmap="gray")  # a thumbnail
+    panel.imshow(blocks.mean(axis=(1, 3)), cmap="gray", interpolation="none")  # a thumbnail
     panel.set_title(title, fontsize=7)
 
 

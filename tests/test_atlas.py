@@ -2,7 +2,7 @@
 
 import pickle
 import shutil
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +29,7 @@ from kernsemble.experiments.atlas.plan import paper
 from kernsemble.experiments.atlas.sets import ALL_SETS, BINARY_SETS, MULTICLASS_SETS, SAME_ROWS
 from kernsemble.experiments.plan import Plan
 from kernsemble.experiments.trial import Trial
+from kernsemble.figures import subplots
 from kernsemble.papers.atlas import answers, charts, compare, tables
 from kernsemble.papers.atlas.bayes import signed_rank
 from kernsemble.study import Study
@@ -297,6 +298,31 @@ def test_front_holds_what_nothing_beats(rng):
         beaten = ((cost < cost[place]) & (error < error[place])).any()
         assert (place in chosen) == (not beaten)
     assert all(cost[a] < cost[b] and error[a] > error[b] for a, b in pairwise(chosen))
+
+
+def test_names_of_crowded_points_do_not_meet():
+    figure, axes = subplots(1, 3, size=(9.6, 3.2))
+    panel = axes[0]
+    x, y = np.array([10.0, 17.0, 18.0, 22.0, 900.0]), np.array([15.9, 15.6, 15.4, 14.7, 11.8])
+    panel.plot(x, y, "o")
+    panel.set(xscale="log", ylim=(10, 25))
+    charts._name_points(panel, ["CGENS-SLS", "MultiBoost-cw", "AdaBoost.MH", "AdaBoost.ECC", "SVM"], x, y)
+    figure.canvas.draw()
+    frame = panel.get_window_extent()
+    for name in panel.texts:
+        name.arrow_patch = name.arrowprops = None  # the letters count, not the line that leads to the point
+    boxes = [name.get_window_extent() for name in panel.texts]
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes)
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+
+
+def test_arrows_of_diversity_end_inside_their_panel():
+    values = {"disagreement": 20.0, "member_error": 30.0, "error": 5.0}
+    evidence = made_evidence(lambda metric, dataset, method: values[metric])
+    _, axes = subplots()
+    charts._draw_members(axes, evidence, "any", "any", ("black", "o"))
+    low, high = axes.get_ylim()
+    assert low < 5.0 < 30.0 < high
 
 
 def test_answers_are_read_off_the_numbers(monkeypatch, tmp_path):

@@ -152,17 +152,43 @@ def _draw_front(axes: Axes, comparison: Comparison, metric: str) -> None:
 
 
 def _name_points(axes: Axes, names: list[str], x: np.ndarray, y: np.ndarray) -> None:
-    """Write names beside points that fall from left to right: above them, or below a close neighbor."""
+    """Write names beside points, each at the first place where it meets no other name and no other point."""
     axes.autoscale_view(scaley=False)  # settles the limits, which are computed lazily
     places = axes.transAxes.inverted().transform(axes.transData.transform(np.column_stack([x, y])))
-    crowded = False
+    taken: list[tuple[float, float, float, float]] = []
     for k, name in enumerate(names):
-        close = k > 0 and (np.abs(places[k] - places[k - 1]) < (0.3, 0.06)).all()
-        crowded = close and not crowded
-        side = "right" if places[k, 0] > 0.7 else "left"
-        shift = (-5 if side == "right" else 5, -9 if crowded else 4)
-        look = {"fontsize": 6.5, "ha": side, "textcoords": "offset points"}
-        axes.annotate(name, (x[k], y[k]), shift, **look)
+        others = np.delete(places, k, axis=0)
+        boxes = {corner: _box(places[k], len(name), corner) for corner in _CORNERS}
+        costs = {corner: _overlaps(box, taken, others) for corner, box in boxes.items()}
+        corner = min(costs, key=costs.get)
+        taken.append(boxes[corner])
+        right, line = corner
+        look = {"fontsize": 6.5, "ha": "left" if right > 0 else "right", "textcoords": "offset points"}
+        if abs(line) > 1:
+            look["arrowprops"] = {"arrowstyle": "-", "color": "#888888", "lw": 0.5, "shrinkB": 3}
+        axes.annotate(name, (x[k], y[k]), (5 * right, 8 * line - 4 if line > 0 else 8 * line - 1), **look)
+
+
+# Right or left of the point; so many lines above or below it.
+_CORNERS = tuple((right, line) for line in (1, -1, 2, -2, 3, -3) for right in (1, -1))
+_LETTER, _LINE = 0.02, 0.055  # size of small print, in shares of a panel
+
+
+def _box(place: np.ndarray, n_letters: int, corner: tuple[int, int]) -> tuple[float, float, float, float]:
+    """Return left, right, bottom and top of a name beside a point, in shares of the panel."""
+    ends = sorted((place[0], place[0] + corner[0] * (_LETTER * n_letters + 0.02)))
+    near = place[1] + np.sign(corner[1]) * (0.01 + _LINE * (abs(corner[1]) - 1))
+    levels = sorted((near, near + np.sign(corner[1]) * _LINE))
+    return (*ends, *levels)
+
+
+def _overlaps(box: tuple, taken: list[tuple], points: np.ndarray) -> int:
+    """Count the names and points that a box meets; a box that leaves the panel is worst."""
+    left, right, bottom, top = box
+    outside = 100 * (left < 0 or right > 1 or bottom < 0 or top > 1)
+    names = sum(left < r and right > l and bottom < t and top > b for l, r, b, t in taken)  # noqa: E741
+    inside = (points > (left, bottom)) & (points < (right, top))
+    return outside + 2 * names + int(inside.all(axis=1).sum())
 
 
 def draw_limit(study: Study) -> Figure:
@@ -232,5 +258,6 @@ def _draw_members(axes: Axes, evidence: Evidence, label: str, method: str, look:
     differ, members, ensemble = (values.mean() for values in found)
     color, marker = look
     axes.plot(differ, members, marker, color=color, label=method, markersize=5)
+    axes.plot([differ, differ], [members, ensemble], color=color, lw=1.0)  # arrows alone set no limits
     arrow = {"arrowstyle": "->", "color": color, "lw": 1.0, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", (differ, ensemble), (differ, members), arrowprops=arrow)

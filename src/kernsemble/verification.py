@@ -6,7 +6,7 @@ declares. Timing is not compared.
 
 Where an exhibit declares that its runs part ways when last digits do, runs that differ are counted apart from
 trials that differ: the same code and data gave two honest runs on two processors. Other code or data make a
-row stale before it comes to that.
+row stale before it comes to that; other versions of libraries do not, so they are pinned.
 """
 
 from __future__ import annotations
@@ -97,34 +97,24 @@ def compare_evidence(ours: Evidence, committed: Evidence) -> Agreement:
         elif key not in committed.current:
             result.missing += 1
         elif different := _differences(ours.plan.exhibit, key, ours, committed):
-            may_part = key.method in ours.plan.exhibit.parting or different <= set(ours.plan.exhibit.parting)
-            text = _told(key, different, ours, committed)
-            (result.parted if may_part else result.differ).append(text)
+            parting = set(ours.plan.exhibit.parting)
+            names = f"{key.dataset} / {key.method} / trial {key.trial}"
+            told = f"{ours.plan.exhibit.name} / {names}: {'; '.join(different.values())}"
+            may_part = key.method in parting or different.keys() <= parting
+            (result.parted if may_part else result.differ).append(told)
         else:
             result.agree += 1
     return result
 
 
-def _differences(exhibit: Exhibit, key: Key, ours: Evidence, committed: Evidence) -> set[str]:
-    """Return the metrics of a trial that differ."""
+def _differences(exhibit: Exhibit, key: Key, ours: Evidence, committed: Evidence) -> dict[str, str]:
+    """Return the metrics of a trial that differ, each with both values."""
     here, there = ours.current[key].metrics, committed.current[key].metrics
     return {
-        name
+        name: f"{name} {_shown(here.get(name))} here, {_shown(there.get(name))} committed"
         for name in exhibit.metrics
         if not same_value(here.get(name), there.get(name), exhibit.tolerance.get(name, 0.0))
     }
-
-
-def _told(key: Key, different: set[str], ours: Evidence, committed: Evidence) -> str:
-    """Name a trial and both values of each metric that differs."""
-    here, there = ours.current[key].metrics, committed.current[key].metrics
-    exhibit = ours.plan.exhibit
-    values = [
-        f"{name} {_shown(here.get(name))} here, {_shown(there.get(name))} committed"
-        for name in exhibit.metrics
-        if name in different
-    ]
-    return f"{exhibit.name} / {key.dataset} / {key.method} / trial {key.trial}: {'; '.join(values)}"
 
 
 def same_value(ours: str | None, theirs: str | None, tolerance: float = 0.0) -> bool:

@@ -59,7 +59,7 @@ paper.exhibit(
         *("FP_TR1", "FN_TR1", "C_l_TR1", "C_r_TR1", "FP_optimum", "FN_optimum"),
     ),
     timing=("T_trn", "T_tst"),
-    tolerance={"gap": 1e-3},
+    tolerance={"gap": 1e-3},  # runs stop at a gap of one per cent
     parting=("log10_C", "evaluations", "C_l_TR1", "C_r_TR1"),
 )
 for number, label in ((3, "Forest"), (4, "digits")):

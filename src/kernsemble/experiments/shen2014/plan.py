@@ -80,7 +80,7 @@ paper.exhibit(
     "One width chosen by cross-validation, or all widths in one pool",
     metrics=("error", "problems", "share", "kernels"),
     timing=("search_seconds",),
-    parting=("width by cross-validation", "all widths at once", "all widths, all features and each alone"),
+    parting=("error", "share", "kernels"),
 )
 paper.exhibit(
     "pools",

@@ -18,10 +18,10 @@ from kernsemble.evidence_file import (
     write_atomically,
 )
 from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.executor import Backend, InProcess, Report, execute
+from kernsemble.experiments.executor import Backend, Report, execute
 from kernsemble.experiments.params import SCALES, Choice
 from kernsemble.experiments.plan import ExhibitPlan, Job, Plan
-from kernsemble.experiments.pool import process_pool, usable_cores
+from kernsemble.experiments.pool import one_at_a_time, process_pool, usable_cores
 from kernsemble.experiments.progress import note, progress_bar
 from kernsemble.experiments.worker import Outcome
 
@@ -170,10 +170,10 @@ class Study:
 
     def _backend(self, jobs: list[Job], *, alone: bool) -> Backend:
         if alone or (len(jobs) == 1 and not self.cluster):
-            return InProcess()
+            return one_at_a_time()
         if self.cluster:
             return self._cluster
-        return InProcess() if self.jobs == 1 else process_pool(self.jobs)
+        return one_at_a_time() if self.jobs == 1 else process_pool(self.jobs)
 
     @cached_property
     def _cluster(self) -> Backend:

@@ -12,13 +12,14 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from multiprocessing import parent_process
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from kernsemble.experiments.arithmetic import THREAD_VARIABLES, other_kernels, remedy
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.plan import Job, Key, data_checksum
 from kernsemble.experiments.registry import Exhibit, Paper, TrialFunction, load_paper
@@ -26,12 +27,11 @@ from kernsemble.experiments.revision import revision
 from kernsemble.experiments.trial import Trial
 
 Value = float | int | tuple[float | int, ...]
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _one_at_a_time = threading.Lock()
 
 
 class WorkerMismatchError(RuntimeError):
-    """A worker whose code or data are not those of the run."""
+    """A worker whose code, data or arithmetic are not those of the run."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,13 @@ def confirm_stamp(job: Job, paper: Paper, function: TrialFunction) -> None:
 
 
 _revision = lru_cache(revision)
+
+
+@cache
+def confirm_arithmetic() -> None:
+    """Refuse to compute with other kernels of BLAS than all trials have."""
+    if found := other_kernels():
+        raise WorkerMismatchError(f"its BLAS has the kernels of {found}: {remedy()}")
 
 
 def checked_row(results: Any, method: str, exhibit: Exhibit) -> dict[str, Value]:

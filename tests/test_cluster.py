@@ -103,7 +103,7 @@ def odd_workers(folder, paper, packages):
     trials.write_text(trials.read_text().replace("shift *", "2 * shift *"))
     nothing.mkdir()
     (nothing / "kernsemble.py").write_text("raise ModuleNotFoundError('No module named kernsemble')")
-    revision = Study(paper, "paper", packages.parent / "repository").plan["table1"].jobs()[0].stamp.revision
+    revision = Study(paper, "paper", packages.parent / "repository").plan["table1"].jobs()[0].stamp.code
     data = {"KERNSEMBLE_DATA": str(damaged_copy(folder / "data", "sonar"))}
     kernels = {CORE_VARIABLE: "Nehalem", "KERNSEMBLE_CORETYPE": ""}
     odd = {

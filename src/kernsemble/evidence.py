@@ -1,8 +1,8 @@
 """Evidence: what the trials of an exhibit gave, and how much of it is current.
 
-A row is current when its stamp (revision of the code, parameters, checksum of the data) is today's. A row
-with another stamp is stale: it is counted, never shown, and computed again. Evidence is complete, or says
-that it is not.
+A row is current when its parameters and data are today's, and its code is today's or has been adopted
+(``experiments/warrants.py``). Any other row is stale: it is counted, never shown, and computed again.
+Evidence is complete, or says that it is not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from kernsemble.evidence_file import EvidenceError, Row, read_rows
-from kernsemble.experiments.plan import ExhibitPlan, Key
+from kernsemble.experiments.plan import ExhibitPlan, Key, Stamp
+from kernsemble.experiments.warrants import Adoption, Standing, Warrants
 
 
 class IncompleteEvidenceError(EvidenceError):
@@ -75,15 +76,28 @@ class Evidence:
     plan : ExhibitPlan
         What the scale asks for.
     current : dict of Key to Row
-    stale : set of Key
-        Rows wanted by the plan that are there with another stamp only.
+    stale : dict of Key to Row
+        Rows wanted by the plan that are there, but made by other code, parameters or data.
+    paths : dict of Key to tuple of Adoption
+        Why those of the current rows count that other code has computed.
+    refused : dict of Adoption to Key
+        Adoptions that were not earned, each with the row that would have had to be computed.
+    contradicted : list of Key
+        Rows that are there twice, with other numbers: none of them counts.
     damaged : list of int
         Line numbers that failed their check.
+    clean : bool
+        Whether the file is fit to be appended to.
+    rows : sequence of Row
+        All sound rows of the file, in its order.
     """
 
     plan: ExhibitPlan
     current: dict[Key, Row]
-    stale: set[Key] = field(default_factory=set)
+    stale: dict[Key, Row] = field(default_factory=dict)
+    paths: dict[Key, tuple[Adoption, ...]] = field(default_factory=dict)
+    refused: dict[Adoption, Key] = field(default_factory=dict)
+    contradicted: list[Key] = field(default_factory=list)
     damaged: list[int] = field(default_factory=list)
     clean: bool = True
     rows: Sequence[Row] = ()
@@ -105,6 +119,14 @@ class Evidence:
             return ""
         stale = f", {len(self.stale)} stale" if self.stale else ""
         return f"incomplete: {len(self.current)} of {len(self.plan.stamps)} trials{stale}"
+
+    @property
+    def standing(self) -> Standing:
+        """How many rows today's code has computed, how many are adopted, stale, or missing."""
+        standing = Standing(stale=len(self.stale), missing=len(self.missing) - len(self.stale))
+        for key in self.current:
+            standing.count(self.paths.get(key, ()))
+        return standing
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -189,18 +211,64 @@ class Evidence:
         return cells
 
 
-def read_evidence(path: Path, plan: ExhibitPlan) -> Evidence:
-    """Read an exhibit's file and tell its rows apart: current, stale, damaged."""
+def read_evidence(path: Path, plan: ExhibitPlan, warrants: Warrants | None = None) -> Evidence:
+    """Read an exhibit's file and tell its rows apart: current, stale, damaged.
+
+    Without warrants, only rows of today's code are current.
+    """
     contents = read_rows(path, plan.exhibit.columns)
-    current: dict[Key, Row] = {}
-    stale: set[Key] = set()
-    for row in contents.rows:
-        stamp = plan.stamps.get(row.key)
-        if stamp == row.stamp:
-            current[row.key] = row
-        elif stamp is not None:
-            stale.add(row.key)
-    return Evidence(plan, current, stale - set(current), contents.damaged, contents.clean, contents.rows)
+    warrants = warrants or Warrants()
+    contradicted = _contradicted(contents.rows, plan.exhibit.metrics)
+    rows = [row for row in contents.rows if (row.key, row.stamp) not in contradicted]
+    evidence = _sorted_out(rows, plan, warrants)
+    while refused := _unearned(evidence, warrants):
+        warrants = warrants.without(refused)
+        evidence = _sorted_out(rows, plan, warrants, evidence.refused | refused)
+    evidence.contradicted = sorted(
+        {key for key, _ in contradicted if key in plan.stamps} - set(evidence.current)
+    )
+    evidence.damaged, evidence.clean, evidence.rows = contents.damaged, contents.clean, contents.rows
+    return evidence
+
+
+def _contradicted(rows: Iterable[Row], metrics: Sequence[str]) -> set[tuple[Key, Stamp]]:
+    """Return rows that are there twice with the same stamp and other numbers, timing apart."""
+    first: dict[tuple[Key, Stamp], Row] = {}
+    return {
+        (row.key, row.stamp)
+        for row in rows
+        if (other := first.setdefault((row.key, row.stamp), row)) is not row
+        and any(row.metrics.get(name) != other.metrics.get(name) for name in metrics)
+    }
+
+
+def _sorted_out(
+    rows: Iterable[Row], plan: ExhibitPlan, warrants: Warrants, refused: dict[Adoption, Key] | None = None
+) -> Evidence:
+    """Tell current rows from stale ones; of two that count, the one with the shorter path does."""
+    evidence = Evidence(plan, {}, refused=refused or {})
+    for row in rows:
+        today = plan.stamps.get(row.key)
+        if today is None:
+            continue
+        same_inputs = row.stamp == today._replace(code=row.stamp.code)
+        path = warrants.path(row.stamp.code, today.code) if same_inputs else None
+        if path is None:
+            evidence.stale[row.key] = row
+        elif row.key not in evidence.current or len(path) <= len(evidence.paths.get(row.key, ())):
+            evidence.current[row.key] = row
+            evidence.paths.pop(row.key, None)
+            evidence.paths.update({row.key: path} if path else {})
+    evidence.stale = {key: row for key, row in evidence.stale.items() if key not in evidence.current}
+    return evidence
+
+
+def _unearned(evidence: Evidence, warrants: Warrants) -> dict[Adoption, Key]:
+    if not evidence.paths:
+        return {}
+    codes = {key: row.stamp.code for key, row in evidence.current.items()}
+    seconds = {key: row.seconds for key, row in evidence.current.items()}
+    return warrants.unearned(evidence.paths, codes, seconds)
 
 
 def _number(text: str | None) -> float | np.ndarray:

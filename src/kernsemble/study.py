@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,17 @@ from kernsemble.evidence_file import (
     Row,
     format_file,
     format_value,
+    keep_rows,
     only_writer,
     write_atomically,
 )
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.executor import Backend, Report, execute
 from kernsemble.experiments.params import SCALES, Choice
-from kernsemble.experiments.plan import ExhibitPlan, Job, Plan
+from kernsemble.experiments.plan import ExhibitPlan, Job, Key, Plan
 from kernsemble.experiments.pool import one_at_a_time, process_pool, usable_cores
 from kernsemble.experiments.progress import note, progress_bar
+from kernsemble.experiments.warrants import SAME_SOURCE, Standing, Warrants, read_adoptions
 from kernsemble.experiments.worker import Outcome
 
 
@@ -96,9 +99,32 @@ class Study:
         """Return the file of an exhibit's evidence."""
         return self.folder / "evidence" / f"{exhibit}.csv"
 
+    @property
+    def adoptions_file(self) -> Path:
+        """The file of all adoptions."""
+        return self.root / "results" / "adoptions.csv"
+
+    def warrants(self, exhibit: str) -> Warrants:
+        """Return the adoptions of an exhibit's committed rows; smaller scales are there to verify those."""
+        lines = read_adoptions(self.adoptions_file) if self.scale == "paper" else ()
+        lines = [line for line in lines if (line.paper, line.exhibit) == (self.key, exhibit)]
+        if self.plan[exhibit].exhibit.is_timing:
+            for line in lines:
+                if line.kind != SAME_SOURCE:
+                    raise PlanError(f"{self.adoptions_file}: {line}: seconds are measured, never adopted.")
+        return Warrants(lines)
+
     def read(self, exhibit: str) -> Evidence:
         """Read an exhibit's evidence as it is on the disk."""
-        return read_evidence(self.path(exhibit), self.plan[exhibit])
+        return read_evidence(self.path(exhibit), self.plan[exhibit], self.warrants(exhibit))
+
+    @property
+    def standing(self) -> Standing:
+        """How the rows of all exhibits stand."""
+        standing = Standing()
+        for name in self.exhibits:
+            standing.merge((self._cache.get(name) or self.read(name)).standing)
+        return standing
 
     def evidence(self, exhibit: str) -> Evidence:
         """Return an exhibit's evidence; missing rows are computed first, unless the study only reads."""
@@ -111,60 +137,124 @@ class Study:
             self._cache[exhibit] = found
         return self._cache[exhibit]
 
-    def run(self, exhibits: Iterable[str] | None = None, *, fresh: bool = False) -> Report:
+    def run(
+        self,
+        exhibits: Iterable[str] | None = None,
+        *,
+        fresh: bool = False,
+        keys: Collection[Key] | None = None,
+    ) -> Report:
         """Compute what is missing of some exhibits (all by default), or with ``fresh`` everything anew.
 
-        Trials that raise are reported; the others are computed. Interrupted, it goes on from there the next
-        time.
+        With ``keys``, of these rows only. Trials that raise are reported; the others are computed.
+        Interrupted, it goes on from there the next time.
         """
         chosen = [self.plan[name] for name in (self.exhibits if exhibits is None else exhibits)]
         report = Report()
         with only_writer(self.folder / "evidence"):
             for plan in chosen:
-                report.merge(self._run_exhibit(plan, fresh=fresh))
+                report.merge(self._run_exhibit(plan, fresh=fresh, keys=keys))
         self._write_failures(report)
         return report
 
-    def _run_exhibit(self, plan: ExhibitPlan, *, fresh: bool) -> Report:
-        name, columns = plan.exhibit.name, plan.exhibit.columns
+    def _run_exhibit(self, plan: ExhibitPlan, *, fresh: bool, keys: Collection[Key] | None) -> Report:
+        name = plan.exhibit.name
         self._cache.pop(name, None)
         if fresh:
             self._forget(name, plan.absent)
         found = self.read(name)
+        self._tell(found)
+        if not fresh:
+            found = self._recall(found, keys)
+        wanted = [key for key in found.missing if keys is None or key in keys]
         # workers of a cluster may have the data that are not here
-        absent = {} if self.cluster or not found.missing else plan.absent
-        for line in found.damaged:
-            note(f"{self.path(name)}: line {line} is damaged; its trial is computed again.")
-        jobs = plan.jobs(key for key in found.missing if key.dataset not in absent)
+        absent = {} if self.cluster or not wanted else plan.absent
+        jobs = plan.jobs(key for key in wanted if key.dataset not in absent)
         for label in absent:
-            if count := sum(key.dataset == label for key in found.missing):
+            if count := sum(key.dataset == label for key in wanted):
                 note(f"{self.key} {name}: {count} trials on {label} wait for data. {absent[label]}")
         report = Report()
         if jobs:
-            if found.stale:
-                note(f"{self.key} {name}: {len(found.stale)} stale rows are computed again.")
+            if late := sum(key in found.stale for key in wanted):
+                note(f"{self.key} {name}: {late} stale rows are computed again.")
             report = self._compute(plan, jobs, found)
-            found = self.read(name)
-        if found.complete and plan.stamps:
-            write_atomically(self.path(name), format_file(found.current.values(), columns))
+        self.settle(name)
         return report
+
+    def _tell(self, found: Evidence) -> None:
+        """Say what is wrong with a file."""
+        path = self.path(found.plan.exhibit.name)
+        if found.damaged:
+            first = ", ".join(map(str, found.damaged[:10]))
+            what = f"line {first} is" if len(found.damaged) == 1 else f"lines {first} are"
+            more = f" and {len(found.damaged) - 10} more" if len(found.damaged) > 10 else ""
+            note(f"{path}: {what} damaged{more}; trials that are lost are computed again.")
+        for key in found.contradicted[:10]:
+            note(f"{path}: {key} is there twice with other numbers; it is computed again.")
+        for line, key in found.refused.items():
+            note(f"{self.adoptions_file}: {line} is refused: it was drawn and not computed: {key}.")
+
+    def _recall(self, found: Evidence, keys: Collection[Key] | None) -> Evidence:
+        """Take rows from the cache of those that have fallen out; of chosen keys, only today's code's."""
+        plan = found.plan
+        name = plan.exhibit.name
+        if not found.missing or not self._fallen(name).is_file():
+            return found
+        kept = read_evidence(self._fallen(name), plan, self.warrants(name) if keys is None else None)
+        rows = [kept.current[key] for key in found.missing if key in kept.current]
+        rows = [row for row in rows if keys is None or row.key in keys]
+        if not rows:
+            return found
+        note(f"{self.key} {name}: {len(rows)} rows were computed before by this code.")
+        with self._writer(found) as append:
+            append(rows)
+        return self.read(name)
+
+    def settle(self, name: str) -> None:
+        """Write a complete file anew, sorted; what falls out goes into the cache."""
+        found = self.read(name)
+        if found.complete and found.plan.stamps:
+            columns = found.plan.exhibit.columns
+            self._keep(found, found.current.values())
+            write_atomically(self.path(name), format_file(found.current.values(), columns))
 
     def _forget(self, name: str, absent: Mapping[str, str]) -> None:
         """Drop an exhibit's rows, except those that cannot be computed again on this machine."""
         found = self.read(name)
         kept = [row for key, row in found.current.items() if key.dataset in absent]
+        self._keep(found, found.current.values())
         if kept:
             write_atomically(self.path(name), format_file(kept, found.plan.exhibit.columns))
         else:
             self.path(name).unlink(missing_ok=True)
 
+    def _fallen(self, name: str) -> Path:
+        return self.root / ".cache" / "rows" / self.scale / self.key / f"{name}.csv"
+
+    def _keep(self, found: Evidence, but: Iterable[Row]) -> None:
+        """Keep the rows of a file, but for some, in the cache: a revert of the code finds them again."""
+        others = {(row.key, row.stamp) for row in but}
+        fallen = [row for row in found.rows if (row.key, row.stamp) not in others]
+        name = found.plan.exhibit.name
+        keep_rows(self._fallen(name), fallen, found.plan.exhibit.columns)
+
     def _compute(self, plan: ExhibitPlan, jobs: list[Job], found: Evidence) -> Report:
-        columns = plan.exhibit.columns
-        writer = EvidenceWriter(self.path(plan.exhibit.name), columns, found.rows, found.clean)
         backend = self._backend(jobs, alone=plan.exhibit.alone)
+        with (
+            self._writer(found) as append,
+            progress_bar(len(jobs), f"{self.key} {plan.exhibit.name}") as bar,
+        ):
+            return execute(jobs, backend, lambda outcomes: append(_rows(outcomes)), bar.update)
+
+    @contextmanager
+    def _writer(self, found: Evidence) -> Iterator[Callable[[Iterable[Row]], None]]:
+        """Open a file of evidence to append rows; it is repaired first if it has to be."""
+        name, columns = found.plan.exhibit.name, found.plan.exhibit.columns
+        contradicted = set(found.contradicted)
+        sound = [row for row in found.rows if row.key not in contradicted]
+        writer = EvidenceWriter(self.path(name), columns, sound, found.clean and not contradicted)
         try:
-            with progress_bar(len(jobs), f"{self.key} {plan.exhibit.name}") as bar:
-                return execute(jobs, backend, lambda outcomes: writer.append(_rows(outcomes)), bar.update)
+            yield writer.append
         finally:
             writer.close()
 
@@ -197,6 +287,7 @@ def _rows(outcomes: list[Outcome]) -> list[Row]:
             {name: format_value(value) for name, value in metrics.items()},
             outcome.seconds,
             outcome.job.stamp,
+            outcome.provenance,
         )
         for outcome in outcomes
         for key, metrics in outcome.rows.items()

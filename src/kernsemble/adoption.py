@@ -1,0 +1,203 @@
+"""Adopt rows that older code has computed: compute a sample of them again, and compare.
+
+The rows of an exhibit whose parameters and data are today's, and whose code is not, are taken in groups by the
+code that stood for them last. `draw` says which rows of a group decide. They are computed by the ordinary
+executor and saved beside the older rows as they arrive, so that an interrupted adoption goes on. Every row of
+the group that is there twice is then compared. Are all equal, a line is added to ``results/adoptions.csv``; one
+difference, and there is none.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from kernsemble.evidence import Evidence
+from kernsemble.evidence_file import Row, only_writer, write_atomically
+from kernsemble.experiments.errors import PlanError
+from kernsemble.experiments.plan import ExhibitPlan, Key
+from kernsemble.experiments.provenance import provenance
+from kernsemble.experiments.registry import Exhibit
+from kernsemble.experiments.warrants import (
+    SAME_BITS,
+    SAME_BY_RULE,
+    Adoption,
+    draw,
+    format_adoptions,
+    read_adoptions,
+)
+from kernsemble.study import Study
+from kernsemble.verification import same_value
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of an exhibit that one code stood for last and that another one computes today.
+
+    ``older`` are the rows as they are, and ``sample`` those that decide.
+    """
+
+    plan: ExhibitPlan
+    source: str
+    target: str
+    older: Mapping[Key, Row]
+
+    @property
+    def functions(self) -> str:
+        """Names of the trial functions."""
+        cells = {(key.dataset, key.method) for key in self.older}
+        return " ".join(sorted({self.plan.functions[cell].name for cell in cells}))
+
+    @property
+    def sample(self) -> list[Key]:
+        """The rows that decide."""
+        return draw({key: row.seconds for key, row in self.older.items()}, self.source, self.target)
+
+    def computed(self, found: Evidence) -> dict[Key, Row]:
+        """Return the rows of the group that today's code has computed."""
+        return {
+            key: found.current[key]
+            for key in self.older
+            if key in found.current and found.current[key].stamp == self.plan.stamps[key]
+        }
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a group: the line that was added, or what stands against it."""
+
+    group: Group
+    line: Adoption | None = None
+    differences: tuple[str, ...] = ()
+    obstacle: str = ""
+
+
+def groups_of(study: Study) -> Iterator[Group]:
+    """Yield the groups of rows that can be adopted, exhibit by exhibit."""
+    for name in study.exhibits:
+        if not study.plan[name].exhibit.is_timing:
+            yield from _groups(study, study.read(name))
+
+
+def _groups(study: Study, found: Evidence) -> Iterator[Group]:
+    plan = found.plan
+    for line, key in found.refused.items():
+        raise PlanError(f"{study.adoptions_file}: take {line} out: {key} was drawn for it and not computed.")
+    warrants = study.warrants(plan.exhibit.name)
+    groups: dict[tuple[str, str], dict[Key, Row]] = {}
+    for row in found.rows:
+        today = plan.stamps.get(row.key)
+        same_inputs = today is not None and row.stamp == today._replace(code=row.stamp.code)
+        if not same_inputs or row.key in found.paths or warrants.path(row.stamp.code, today.code) is not None:
+            continue
+        groups.setdefault((warrants.head(row.stamp.code), today.code), {})[row.key] = row
+    for (source, target), older in sorted(groups.items(), key=lambda item: -len(item[1])):
+        if any(key in found.stale for key in older):
+            yield Group(plan, source, target, older)
+
+
+def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
+    """Compute what the draw asks for, compare, and write the line when all rows are equal.
+
+    Parameters
+    ----------
+    study : Study
+        At paper scale.
+    group : Group
+    equal_bits : bool, default=False
+        Whether only rows that are equal to the last digit are equal.
+    """
+    name = group.plan.exhibit.name
+    computed = group.computed(study.read(name))
+    wanted = {key for key in group.sample if key not in computed}
+    if wanted:
+        report = study.run([name], keys=wanted)
+        if report.failures:
+            job, error = next(iter(report.failures.items()))
+            return Result(group, obstacle=f"{job} failed: {error.strip().splitlines()[-1]}")
+    found = study.read(name)
+    computed = group.computed(found)
+    if late := [key for key in group.sample if key not in computed]:
+        return Result(group, obstacle=f"{len(late)} drawn rows could not be computed here, such as {late[0]}")
+    if differences := tuple(_differences(group, computed, equal_bits=equal_bits)):
+        return Result(group, differences=differences)
+    if not any(key in found.stale for key in group.older):
+        return Result(group, obstacle="every row has been computed: there is nothing left to adopt")
+    line = _line(study, group, computed)
+    _add(study, line)
+    study.settle(name)
+    return Result(group, line)
+
+
+def _differences(group: Group, computed: Mapping[Key, Row], *, equal_bits: bool) -> Iterator[str]:
+    """Say which rows of a group differ, and in what."""
+    for key, row in sorted(computed.items()):
+        older = group.older[key].metrics
+        told = [
+            f"{name} {row.metrics.get(name)} here, {older.get(name)} committed"
+            for name in group.plan.exhibit.metrics
+            if not _same(group.plan.exhibit, key, name, row.metrics.get(name), older.get(name), equal_bits)
+        ]
+        if told:
+            yield f"{key}: {'; '.join(told)}"
+
+
+def _same(
+    exhibit: Exhibit, key: Key, name: str, ours: str | None, theirs: str | None, equal_bits: bool
+) -> bool:
+    """Whether two values are equal: to the last digit where runs may part, else by the rule of ``verify``."""
+    if equal_bits or {key.method, name} & set(exhibit.parting):
+        return ours == theirs
+    return ours == theirs or same_value(ours, theirs, exhibit.tolerance.get(name, 0.0))
+
+
+def _line(study: Study, group: Group, computed: Mapping[Key, Row]) -> Adoption:
+    metrics = group.plan.exhibit.metrics
+    pairs = [
+        (computed[key].metrics.get(name), group.older[key].metrics.get(name))
+        for key in computed
+        for name in metrics
+    ]
+    return Adoption(
+        paper=study.key,
+        exhibit=group.plan.exhibit.name,
+        function=group.functions,
+        source=group.source,
+        target=group.target,
+        kind=SAME_BITS if all(ours == theirs for ours, theirs in pairs) else SAME_BY_RULE,
+        stale=len(group.older),
+        run=len(computed),
+        deviation=max((_deviation(*pair) for pair in pairs if pair[0] != pair[1]), default=0.0),
+        commit=commit_of(study.root),
+        lock=provenance().lock,
+        date=date.today().isoformat(),
+    )
+
+
+def _deviation(ours: str, theirs: str) -> float:
+    """Return the largest difference of two values, relative to what is larger than 1."""
+    pairs = zip(map(float, ours.split()), map(float, theirs.split()), strict=True)
+    return max(abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in pairs)
+
+
+def _add(study: Study, line: Adoption) -> None:
+    """Add a line to the file of adoptions; what is there must be sound, with the line too."""
+    path = study.adoptions_file
+    with only_writer(path.parent):
+        data = format_adoptions([*read_adoptions(path), line])
+        write_atomically(path, data)
+
+
+def commit_of(root: Path) -> str:
+    """Return the commit that is checked out, with a plus sign when sources differ from it; empty without git."""
+    told = []
+    for command in (["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", "--", "src", "notebooks"]):
+        try:
+            done = subprocess.run(["git", *command], cwd=root, capture_output=True, text=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            return ""
+        told.append(done.stdout.strip())
+    return told[0] + ("+" if told[1] else "")

@@ -1,10 +1,10 @@
 """Adopt rows that older code has computed: compute a sample of them again, and compare.
 
-The rows of an exhibit whose parameters and data are today's, and whose code is not, are taken in groups by the
-code that stood for them last. `draw` says which rows of a group decide. They are computed by the ordinary
+The rows of an exhibit whose parameters and data are today's, and whose code is not, are taken in groups by
+the code that stood for them last. `draw` says which rows of a group decide. They are computed by the ordinary
 executor and saved beside the older rows as they arrive, so that an interrupted adoption goes on. Every row of
-the group that is there twice is then compared. Are all equal, a line is added to ``results/adoptions.csv``; one
-difference, and there is none.
+the group that is there twice is then compared. Are all equal, a line is added to ``results/adoptions.csv``;
+one difference, and there is none.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from kernsemble.evidence import Evidence
 from kernsemble.evidence_file import Row, only_writer, write_atomically
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.plan import ExhibitPlan, Key
+from kernsemble.experiments.progress import duration
 from kernsemble.experiments.provenance import provenance
 from kernsemble.experiments.registry import Exhibit
 from kernsemble.experiments.warrants import (
     SAME_BITS,
     SAME_BY_RULE,
+    TRUSTED_SHARE,
     Adoption,
     draw,
     format_adoptions,
@@ -31,6 +33,8 @@ from kernsemble.experiments.warrants import (
 )
 from kernsemble.study import Study
 from kernsemble.verification import same_value
+
+NOTHING_LEFT = "no row is stale any more"
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,10 @@ def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
         Whether only rows that are equal to the last digit are equal.
     """
     name = group.plan.exhibit.name
-    computed = group.computed(study.read(name))
+    found = study.read(name)
+    if not any(key in found.stale for key in group.older):
+        return Result(group, obstacle=NOTHING_LEFT)
+    computed = group.computed(found)
     wanted = {key for key in group.sample if key not in computed}
     if wanted:
         report = study.run([name], keys=wanted)
@@ -125,7 +132,7 @@ def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
     if differences := tuple(_differences(group, computed, equal_bits=equal_bits)):
         return Result(group, differences=differences)
     if not any(key in found.stale for key in group.older):
-        return Result(group, obstacle="every row has been computed: there is nothing left to adopt")
+        return Result(group, obstacle=NOTHING_LEFT)
     line = _line(study, group, computed)
     _add(study, line)
     study.settle(name)
@@ -192,7 +199,7 @@ def _add(study: Study, line: Adoption) -> None:
 
 
 def commit_of(root: Path) -> str:
-    """Return the commit that is checked out, with a plus sign when sources differ from it; empty without git."""
+    """Return the commit that is checked out, with a plus sign where sources differ; empty without git."""
     told = []
     for command in (["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", "--", "src", "notebooks"]):
         try:
@@ -201,3 +208,70 @@ def commit_of(root: Path) -> str:
             return ""
         told.append(done.stdout.strip())
     return told[0] + ("+" if told[1] else "")
+
+
+def adopt_paper(
+    study: Study, *, dry_run: bool = False, equal_bits: bool = False
+) -> Iterator[tuple[str, bool]]:
+    """Adopt what can be adopted of a paper; yield what is done or would be, and whether all is well.
+
+    Parameters
+    ----------
+    study : Study
+        At paper scale.
+    dry_run : bool, default=False
+        Say what would be computed and how long that takes, and do nothing.
+    equal_bits : bool, default=False
+    """
+    total = 0.0
+    for group in list(groups_of(study)):
+        yield from _tell_group(study, group, seconds := _seconds_left(study, group))
+        total += seconds
+        if not dry_run:
+            result = adopt(study, group, equal_bits=equal_bits)
+            yield from _tell_result(result)
+    if dry_run and total:
+        yield f"{study.key}: about {duration(total)} in all", True
+    yield from _tell_others(study)
+
+
+def _seconds_left(study: Study, group: Group) -> float:
+    """Estimate the time of the drawn rows that are not computed yet."""
+    computed = group.computed(study.read(group.plan.exhibit.name))
+    return sum(group.older[key].seconds for key in group.sample if key not in computed) / study.jobs
+
+
+def _tell_group(study: Study, group: Group, seconds: float) -> Iterator[tuple[str, bool]]:
+    what = f"{len(group.sample):,} of {len(group.older):,} rows are drawn, about {duration(seconds)}"
+    yield f"{_name(study.key, group)}: {what}", True
+
+
+def _tell_result(result: Result) -> Iterator[tuple[str, bool]]:
+    line = result.line
+    if line is not None:
+        how = f"{line.kind}, largest deviation {line.deviation:.2g}" if line.deviation else line.kind
+        yield f"  adopted: {line.stale - line.run:,} rows ({how}; {line.run:,} computed again)", True
+    elif result.obstacle:
+        yield f"  NOT adopted: {result.obstacle}", result.obstacle == NOTHING_LEFT
+    else:
+        yield f"  NOT adopted: {len(result.differences):,} rows differ", False
+        yield from ((f"    DIFFERS {what}", False) for what in result.differences[:20])
+
+
+def _tell_others(study: Study) -> Iterator[tuple[str, bool]]:
+    """Say which rows stay stale whatever is computed again, and when too many may differ."""
+    for name in study.exhibits:
+        found = study.read(name)
+        if found.stale and found.plan.exhibit.is_timing:
+            yield f"{study.key} {name}: {len(found.stale):,} stale rows measure time: never adopted", True
+        elif other := sum(row.stamp[1:] != found.plan.stamps[key][1:] for key, row in found.stale.items()):
+            yield f"{study.key} {name}: {other:,} stale rows have other parameters or data: not adopted", True
+    standing = study.standing
+    yield f"{study.key}: {standing}", True
+    if standing.may_differ > TRUSTED_SHARE:
+        advice = f"python -m kernsemble reproduce {study.key} --scale paper --fresh"
+        yield f"{study.key}: that is more than {TRUSTED_SHARE:.0%}; {advice} computes all rows again", True
+
+
+def _name(key: str, group: Group) -> str:
+    return f"{key} {group.plan.exhibit.name} ({group.functions}; {group.source} -> {group.target})"

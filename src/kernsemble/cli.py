@@ -68,6 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_list(commands)
     _add_reproduce(commands)
     _add_verify(commands)
+    _add_adopt(commands)
     command = _add(commands, "ledger", ledger, "judge every printed number and claim: results/paper/ledger.*")
     command.add_argument(
         "--check", action="store_true", help="write nothing; fail when the files would change"
@@ -133,6 +134,19 @@ def _add_verify(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
 
 
+def _add_adopt(commands: argparse._SubParsersAction) -> None:
+    command = _add(
+        commands,
+        "adopt",
+        adopt,
+        "compute a sample of the committed rows of older code again; if equal, they count",
+    )
+    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
+    command.add_argument("--dry-run", action="store_true", help="say what would be computed, and how long")
+    command.add_argument("--bits", action="store_true", help="only rows equal to the last digit are equal")
+    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
+
+
 def _keys(names: Sequence[str]) -> list[str]:
     """Return the papers that are asked for; all that are written by default."""
     from kernsemble.experiments.registry import STUDIES, available_papers
@@ -195,6 +209,20 @@ def verify(options: argparse.Namespace) -> int:
     for line in summary.lines(options.scale):
         say(line)
     return OK if (summary.all_agree if options.strict else summary.nothing_differs) else FAILED
+
+
+def adopt(options: argparse.Namespace) -> int:
+    """Adopt rows that older code has computed, where a sample comes out equal."""
+    from kernsemble.adoption import adopt_paper
+    from kernsemble.study import Study, find_root, number_of_jobs
+
+    all_well = True
+    for key in _keys(options.papers):
+        study = Study(key, "paper", find_root(), jobs=number_of_jobs(options.jobs))
+        for line, well in adopt_paper(study, dry_run=options.dry_run, equal_bits=options.bits):
+            say(line)
+            all_well &= well
+    return OK if all_well else FAILED
 
 
 def ledger(options: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ least. A drawn row has been computed by the new code, so it never counts because
 for: a line for which that is asked was not earned, and is refused.
 
 Where n rows that were drawn at random are equal, at most 3/n of the others differ (95 %): (1 - 3/n)^n < 0.05.
-Along a path these bounds add up.
+The n of one step are those of all lines at that place of the paths; along a path the bounds add up.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class Warrants:
         return frozenset(self._paths_from(code))
 
     def head(self, code: str) -> str:
-        """Return the code that stood for a row last: the end of the latest line that follows from its code."""
+        """Return the code that stood for a row last: the end of the last line that follows from its code."""
         reached = self.reached(code)
         return next((line.target for line in reversed(self.lines) if line.source in reached), code)
 
@@ -260,24 +260,42 @@ def _least(keys: Iterable[Key], source: str, target: str) -> Key:
 
 
 @dataclass
+class Step:
+    """Rows that count because of adoptions at one place of their paths, and these adoptions."""
+
+    rows: int = 0
+    lines: set[Adoption] = field(default_factory=set)
+
+    def add(self, rows: int, lines: Iterable[Adoption]) -> None:
+        """Add rows and the adoptions that stand for them."""
+        self.rows += rows
+        self.lines |= set(lines)
+
+    @property
+    def may_differ(self) -> float:
+        """How many of the rows may differ (95 %): 3 / n of them, when n were drawn and are equal."""
+        return min(1.0, 3 / sum(line.run for line in self.lines)) * self.rows
+
+
+@dataclass
 class Standing:
     """How rows stand: computed by today's code, adopted, stale, missing.
 
-    ``steps`` holds the adoptions that stand for rows, by their place before the end of a path.
+    ``steps`` are the adoptions that stand for rows, by their place before the end of a path.
     """
 
     computed: int = 0
     adopted: int = 0
     stale: int = 0
     missing: int = 0
-    steps: list[set[Adoption]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
 
     def count(self, path: Sequence[Adoption]) -> None:
         """Count a row that counts because of a path; the same source is the same code."""
         sampled = [line for line in path if line.kind != SAME_SOURCE]
         self.computed += not sampled
         self.adopted += bool(sampled)
-        self._add([{line} for line in reversed(sampled)])
+        self._add([Step(1, {line}) for line in reversed(sampled)])
 
     def merge(self, other: Standing) -> None:
         """Add the rows of another."""
@@ -285,15 +303,16 @@ class Standing:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self._add(other.steps)
 
-    def _add(self, steps: Sequence[set[Adoption]]) -> None:
-        self.steps += [set() for _ in steps[len(self.steps) :]]
+    def _add(self, steps: Sequence[Step]) -> None:
+        self.steps += [Step() for _ in steps[len(self.steps) :]]
         for own, added in zip(self.steps, steps, strict=False):
-            own |= added
+            own.add(added.rows, added.lines)
 
     @property
     def may_differ(self) -> float:
-        """The largest share of adopted rows that may differ from what today's code gives (95 %)."""
-        return min(1.0, sum(3 / sum(line.run for line in lines) for lines in self.steps))
+        """The largest share of the rows that count which may differ from what today's code gives (95 %)."""
+        counting = self.computed + self.adopted
+        return min(1.0, sum(step.may_differ for step in self.steps) / counting) if counting else 0.0
 
     def as_dict(self) -> dict[str, float]:
         """Return the counts and the bound, in percent."""
@@ -307,12 +326,16 @@ class Standing:
         }
 
     def __str__(self) -> str:
-        total = self.computed + self.adopted + self.stale + self.missing
-        parts = [f"{total:,} rows of evidence: {self.computed:,} by today's code"]
-        if self.adopted:
-            steps = f"{len(self.steps)} step{'s' if len(self.steps) > 1 else ''}"
-            share = f"at most {100 * self.may_differ:.2g} % of them may differ"
-            parts.append(f"{self.adopted:,} adopted in {steps}, {share}")
-        parts += [f"{self.stale:,} STALE"] if self.stale else []
-        parts += [f"{self.missing:,} missing"] if self.missing else []
-        return ", ".join(parts)
+        return sentence(self.as_dict())
+
+
+def sentence(numbers: Mapping[str, float]) -> str:
+    """Say in words what `Standing.as_dict` gives."""
+    computed, adopted, steps, share, stale, missing = numbers.values()
+    parts = [f"{computed + adopted + stale + missing:,} rows of evidence: {computed:,} by today's code"]
+    if adopted:
+        what = f"in {steps} step{'s' if steps > 1 else ''}, at most {share:g} % may differ (95 % confidence)"
+        parts.append(f"{adopted:,} adopted {what}")
+    parts += [f"{stale:,} STALE"] if stale else []
+    parts += [f"{missing:,} missing"] if missing else []
+    return ", ".join(parts)

@@ -53,7 +53,7 @@ def write_package(folder: Path, monkeypatch, **sources: str) -> str:
 
 def forget(package: str) -> None:
     """Forget a package and what is cached of its sources, as a new process would."""
-    from kernsemble.experiments import revision, worker
+    from kernsemble.experiments import identity, revision, worker
 
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         del sys.modules[name]
@@ -61,6 +61,7 @@ def forget(package: str) -> None:
         getattr(revision, cached).cache_clear()
     worker._revision.cache_clear()
     revision._seen.clear()
+    identity.forget()
     invalidate_caches()
 
 

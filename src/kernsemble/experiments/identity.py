@@ -34,7 +34,7 @@ from typing import NamedTuple
 from kernsemble.experiments.errors import PlanError
 
 GUARDED_BY_CHECKSUM = frozenset({"kernsemble.data.store", "kernsemble.data.sources"})
-WORDS = frozenset({("kernsemble.estimators._base", "label")})
+WORDS = frozenset({("kernsemble.hypotheses.base", "label")})
 SEEDS = ("kernsemble.experiments.trial", "Trial")  # of every trial's random numbers
 DIGITS = 12
 EVERYTHING = "*"  # all that a module defines

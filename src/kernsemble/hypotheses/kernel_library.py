@@ -229,7 +229,7 @@ class CallableKernel(Kernel):
     @property
     def name(self) -> str:
         """Name of the function."""
-        return getattr(self.function, "__name__", type(self.function).__name__)
+        return label(self.function)
 
     def matrix(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Kernel values of shape (len(X), len(Z))."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -42,8 +42,10 @@ def other_readings(
 ) -> dict[str, float]:
     """Test errors of the complete 2-norm solutions of all kernel choices; the C of the mixture."""
     details = (READINGS | DIGIT_TASKS)[trial.method]
-    forms = replace(forms, **{name: value for name, value in details.items() if hasattr(forms, name)})
-    task = replace(task, **{name: value for name, value in details.items() if hasattr(task, name)})
+    forms = replace(
+        forms, **{part.name: details[part.name] for part in fields(forms) if part.name in details}
+    )
+    task = replace(task, **{part.name: details[part.name] for part in fields(task) if part.name in details})
     data = draw(trial, trial.dataset, task)
     found, C = {}, 1.0
     for name, library in CHOICES.items():

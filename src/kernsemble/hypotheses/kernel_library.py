@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kernsemble.hypotheses.base import label
 from kernsemble.kernels import gaussian_kernel, linear_kernel, quadratic_kernel
 
 _BLOCK = 1 << 21  # kernel values that exist at a time while scores or decisions are computed

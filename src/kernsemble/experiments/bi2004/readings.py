@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +55,11 @@ def other_readings(
         scores = model_scores(kernels, data.X, model, data.X_test)
         found[f"error_{name}"] = percent_wrong(scores, data.y_test)
     return found | {"log10_C": float(np.log10(C))}
+
+
+def _with(group: Forms | Task, details: Mapping[str, Any]) -> Any:
+    """Return a group of parameters with those details that it has."""
+    return replace(group, **{part.name: details[part.name] for part in fields(group) if part.name in details})
 
 
 def _choose(

@@ -95,7 +95,7 @@ class ColumnGeneration:
 
     def path(self, name: str) -> np.ndarray:
         """Return one quantity of `Round` over the rounds."""
-        return np.array([getattr(entry, name) for entry in self.rounds])
+        return np.array([entry._asdict()[name] for entry in self.rounds])
 
     @property
     def gap(self) -> float:

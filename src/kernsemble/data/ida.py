@@ -150,8 +150,8 @@ def _load(name: str) -> Callable[[], Dataset]:
     return lambda: load(name)
 
 
-def _draw(generator: Callable[..., Dataset], n_samples: int) -> Callable[[], Dataset]:
-    return lambda: generator(n_samples, random_state=generator_from_names("ida", generator.__name__))
+def _draw(name: str, generator: Callable[..., Dataset], n_samples: int) -> Callable[[], Dataset]:
+    return lambda: generator(n_samples, random_state=generator_from_names("ida", name))
 
 
 _FORMS: dict[str, Callable[[], Dataset]] = {
@@ -162,10 +162,10 @@ _FORMS: dict[str, Callable[[], Dataset]] = {
     "german": _load("german"),
     "heart": _load("heart"),
     "image": _image,
-    "ringnorm": _draw(generators.ringnorm, 7400),
+    "ringnorm": _draw("ringnorm", generators.ringnorm, 7400),
     "splice": _load("splice"),
     "thyroid": _thyroid,
     "titanic": _load("titanic"),
-    "twonorm": _draw(generators.twonorm, 7400),
+    "twonorm": _draw("twonorm", generators.twonorm, 7400),
     "waveform": _waveform,
 }

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from kernsemble.column_generation import ColumnGeneration, column_generation
 from kernsemble.estimators._base import check_positive, check_rounds, progress, refuse_huge
-from kernsemble.hypotheses.base import generator
+from kernsemble.hypotheses.base import generator, label
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.kernel_library import Kernel
 from kernsemble.masters.base import Master
@@ -97,7 +97,7 @@ class CGBoostBase(BaseEstimator):
             found = column_generation(
                 oracle,
                 master,
-                progress(self.n_rounds, self.verbose, type(self).__name__),
+                progress(self.n_rounds, self.verbose, label(self)),
                 tol=self.tol,
                 epsilon=self.tau,
                 callback=watch,
@@ -154,10 +154,10 @@ class CGBoostBase(BaseEstimator):
 
     def _warn_unless_done(self, found: ColumnGeneration, rule: str) -> None:
         if found.solution is not None:
-            found.solution.warn_unless_converged(f"{type(self).__name__}'s master")
+            found.solution.warn_unless_converged(f"{label(self)}'s master")
         if rule in ("TR1", "TR2") and found.message == "number of rounds reached":
             warnings.warn(
-                f"{type(self).__name__} stopped after n_rounds={self.n_rounds} rounds, before {rule} did, "
+                f"{label(self)} stopped after n_rounds={self.n_rounds} rounds, before {rule} did, "
                 f"with a duality gap of {self.dual_gap_:.3g} (objective {found.solution.objective:.6g}). "
                 "Increase n_rounds, tol or tau.",
                 ConvergenceWarning,

@@ -13,7 +13,7 @@ from kernsemble.estimators._base import (
     check_rounds,
     progress,
 )
-from kernsemble.hypotheses.base import Oracle, generator
+from kernsemble.hypotheses.base import Oracle, generator, label
 from kernsemble.hypotheses.factory import make_oracle
 from kernsemble.masters.base import Master
 
@@ -50,7 +50,7 @@ class ColumnGenerationClassifier(EnsembleClassifier):
         data = self._check_training(X, y, sample_weight)
         options = self._base_options()
         oracle = make_oracle(self.base, data.X, random_state=generator(self.random_state), **options)
-        rounds = progress(n_rounds, self.verbose, type(self).__name__)
+        rounds = progress(n_rounds, self.verbose, label(self))
         result = column_generation(
             oracle,
             self._master(data),
@@ -59,7 +59,7 @@ class ColumnGenerationClassifier(EnsembleClassifier):
             per_output=self._per_output,
             repeat=self._repeat,
         )
-        result.solution.warn_unless_converged(f"The master of {type(self).__name__}")
+        result.solution.warn_unless_converged(f"The master of {label(self)}")
         self._keep(oracle, result)
         return self
 

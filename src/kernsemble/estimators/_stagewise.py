@@ -9,7 +9,7 @@ import numpy as np
 
 from kernsemble.boosting.stagewise import Boosted
 from kernsemble.estimators._base import EnsembleClassifier, TrainingData, check_rounds, progress
-from kernsemble.hypotheses.base import Oracle, generator
+from kernsemble.hypotheses.base import Oracle, generator, label
 from kernsemble.hypotheses.factory import make_oracle
 
 
@@ -53,7 +53,7 @@ class StagewiseClassifier(EnsembleClassifier):
         data = self._check_training(X, y, sample_weight)
         random = generator(self.random_state)
         oracle = make_oracle(self.base, data.X, random_state=random, **(self.base_options or {}))
-        found = self._boost(oracle, data, progress(n_rounds, self.verbose, type(self).__name__), random)
+        found = self._boost(oracle, data, progress(n_rounds, self.verbose, label(self)), random)
         W = found.W
         if W.ndim == 2 and data.n_classes == 2:  # one score, positive for the second class
             W = W[:, 1] - W[:, 0]

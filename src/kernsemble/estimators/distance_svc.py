@@ -20,6 +20,7 @@ from sklearn.utils import check_scalar
 from kernsemble import kernels
 from kernsemble.estimators._base import TrainingData, check_weights, progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
+from kernsemble.hypotheses.base import label
 from kernsemble.masters.kernel_hinge import cross_validate_path, solve_kernel_hinge
 
 DISTANCE_CS = 2.0 ** np.arange(-17, 4, 2)
@@ -114,10 +115,10 @@ class DistanceKernelSVC(SingleFitClassifier):
         signs = class_signs(data.labels, data.n_classes)
         solutions = [
             solve_kernel_hinge(K, signs[k], C * data.weight, tol=self.tol, max_iter=self.max_iter)
-            for k in progress(len(signs), self.verbose, type(self).__name__)
+            for k in progress(len(signs), self.verbose, label(self))
         ]
         for solution in solutions:
-            solution.warn_unless_converged(type(self).__name__)
+            solution.warn_unless_converged(label(self))
         coefficients = np.array([solution.w for solution in solutions])
         self.support_ = np.flatnonzero(coefficients.any(axis=0))
         self.support_vectors_ = data.X[self.support_]
@@ -241,7 +242,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         distances = kernels.squared_distances(data.X)
         counts = [
             self._count(np.exp(-self.gammas_[g] * distances), data, folds)
-            for g in progress(len(self.gammas_), self.verbose, type(self).__name__)
+            for g in progress(len(self.gammas_), self.verbose, label(self))
         ]
         self.cv_scores_ = np.array(counts) / _held_out(folds, data.weight)
         i, j = self._choose(self.cv_scores_)

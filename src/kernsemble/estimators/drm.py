@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 from kernsemble.estimators._base import progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
+from kernsemble.hypotheses.base import label
 from kernsemble.kernels import gaussian_kernel, linear_kernel
 from kernsemble.masters.drm import solve_drm
 from kernsemble.masters.exclusivity import ExclusivitySolution
@@ -121,7 +122,7 @@ class DRM(SingleFitClassifier):
         signs = class_signs(data.labels, data.n_classes)
         solutions = [
             self._solve(K, signs[k], np.random.default_rng(random.randint(2**31 - 1)), data.weight)
-            for k in progress(len(signs), self.verbose, type(self).__name__)
+            for k in progress(len(signs), self.verbose, label(self))
         ]
         self.dual_coef_ = np.array([solution.w for solution in solutions])
         self.diversity_ = np.array([_mean_angle(K, solution.w) for solution in solutions])
@@ -171,7 +172,7 @@ class DRM(SingleFitClassifier):
         """Solve one two-class problem."""
         options = {"nu": self.nu, "mu": self.mu, "q": self.q, "tol": self.tol, "max_iter": self.max_iter}
         solution = solve_drm(K, signs, self.n_components, rng=rng, sample_weight=weight, **options)
-        solution.warn_unless_converged(type(self).__name__)
+        solution.warn_unless_converged(label(self))
         return solution
 
 

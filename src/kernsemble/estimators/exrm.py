@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 from kernsemble.estimators._base import TrainingData, check_positive, progress, refuse_huge
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
+from kernsemble.hypotheses.base import label
 from kernsemble.masters.exclusivity import ExclusivitySolution, relaxed_exclusivity, solve_exclusivity
 from kernsemble.masters.exclusivity_admm import solve_admm
 from kernsemble.masters.exclusivity_alm import solve_printed_alm
@@ -119,7 +120,7 @@ class ExRM(SingleFitClassifier):
         machines = class_signs(data.labels, data.n_classes)
         solutions = [
             self._solve(data, machines[k], options)
-            for k in progress(len(machines), self.verbose, type(self).__name__)
+            for k in progress(len(machines), self.verbose, label(self))
         ]
         self.components_ = np.array([solution.w for solution in solutions])
         self.component_intercepts_ = np.array([solution.b for solution in solutions])
@@ -171,5 +172,5 @@ class ExRM(SingleFitClassifier):
         solution = solve(
             data.X, signs, self.lam, self.n_components, self.p, sample_weight=data.weight, **options
         )
-        solution.warn_unless_converged(f"{type(self).__name__}(solver={self.solver!r})")
+        solution.warn_unless_converged(f"{label(self)}(solver={self.solver!r})")
         return solution

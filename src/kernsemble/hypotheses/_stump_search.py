@@ -63,14 +63,14 @@ class StumpSearch:
         for k in range(W.shape[1]):
             w = np.ascontiguousarray(W[:, k])
             chosen = [np.flatnonzero(c[:, k]) for c in contenders] if draft else self._everything
-            yield self._choose("search", w, chosen)
+            yield self._choose(w, chosen)
 
     def best_shared(self, W: np.ndarray) -> Place:
         """Return the place of the largest sum of scores over the columns of W (n, K), int64, scaled alike."""
         chosen = self._everything
         if self._drafts_pay:
             chosen = [np.flatnonzero(contenders[:, 0]) for contenders in self._draft(W, shared=True)]
-        return self._choose("search_shared", W, chosen)
+        return self._choose(W, chosen, shared=True)
 
     def _draft(self, W: np.ndarray, shared: bool) -> list[np.ndarray]:
         """Return, for each family, which of its columns (rows) may be best for which problem (columns)."""
@@ -87,13 +87,14 @@ class StumpSearch:
         floor = np.max([attained.max(axis=0) for _, attained in drafts], axis=0) - margin
         return [limits >= floor for limits, _ in drafts]
 
-    def _choose(self, search: str, weights: np.ndarray, chosen: list[np.ndarray]) -> Place:
+    def _choose(self, weights: np.ndarray, chosen: list[np.ndarray], *, shared: bool = False) -> Place:
         """Return the best place in the chosen columns of each family."""
         best = Place(-1, 0, -1)
         for family, which in zip(self._families, chosen, strict=True):
             if len(which):
                 scores, cuts = np.empty((2, len(which)), dtype=np.int64)
-                getattr(family, search)(weights, which, scores, cuts)
+                search = family.search_shared if shared else family.search
+                search(weights, which, scores, cuts)
                 first = scores.argmax()
                 feature = family.features[which[first]]
                 best = max(best, Place(int(scores[first]), -feature, int(cuts[first])))

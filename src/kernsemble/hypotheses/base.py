@@ -74,6 +74,11 @@ class Oracle(Protocol):
         """
 
 
+def label(thing: object) -> str:
+    """Return the name of a function, or of the class of anything else; for messages alone."""
+    return getattr(thing, "__name__", type(thing).__name__)
+
+
 def as_signs(positive: np.ndarray) -> np.ndarray:
     """Return +1 where a boolean array is true and -1 elsewhere, int8; the array is used up."""
     outputs = positive.view(np.int8)

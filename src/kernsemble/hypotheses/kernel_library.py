@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kernsemble.hypotheses.base import label
 from kernsemble.kernels import gaussian_kernel, linear_kernel, quadratic_kernel
 
 _BLOCK = 1 << 21  # kernel values that exist at a time while scores or decisions are computed
@@ -229,7 +230,7 @@ class CallableKernel(Kernel):
     @property
     def name(self) -> str:
         """Name of the function."""
-        return getattr(self.function, "__name__", type(self.function).__name__)
+        return label(self.function)
 
     def matrix(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Kernel values of shape (len(X), len(Z))."""

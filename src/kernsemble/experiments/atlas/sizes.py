@@ -22,8 +22,9 @@ def stored_bytes(model: Any) -> int:
 def without_record(model: Any) -> Any:
     """Return a copy that predicts the same, without paths and rounds."""
     kept = copy(model)
-    for name in [name for name in vars(kept) if name.endswith("_path_") or name == "rounds_"]:
-        delattr(kept, name)
+    state = kept.__getstate__()
+    for name in [name for name in state if name.endswith("_path_") or name == "rounds_"]:
+        kept.__delattr__(name)
     return kept
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -42,8 +43,10 @@ def other_readings(
 ) -> dict[str, float]:
     """Test errors of the complete 2-norm solutions of all kernel choices; the C of the mixture."""
     details = (READINGS | DIGIT_TASKS)[trial.method]
-    forms = replace(forms, **{name: value for name, value in details.items() if hasattr(forms, name)})
-    task = replace(task, **{name: value for name, value in details.items() if hasattr(task, name)})
+    forms = replace(
+        forms, **{part.name: details[part.name] for part in fields(forms) if part.name in details}
+    )
+    task = replace(task, **{part.name: details[part.name] for part in fields(task) if part.name in details})
     data = draw(trial, trial.dataset, task)
     found, C = {}, 1.0
     for name, library in CHOICES.items():
@@ -52,6 +55,11 @@ def other_readings(
         scores = model_scores(kernels, data.X, model, data.X_test)
         found[f"error_{name}"] = percent_wrong(scores, data.y_test)
     return found | {"log10_C": float(np.log10(C))}
+
+
+def _with(group: Forms | Task, details: Mapping[str, Any]) -> Any:
+    """Return a group of parameters with those details that it has."""
+    return replace(group, **{part.name: details[part.name] for part in fields(group) if part.name in details})
 
 
 def _choose(

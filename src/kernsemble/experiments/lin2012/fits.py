@@ -126,7 +126,7 @@ class Fitted:
 
     def path(self, name: str) -> np.ndarray:
         """Return a quantity of the snapshots."""
-        return np.array([getattr(entry, name) for entry in self.snapshots])
+        return np.array([entry._asdict()[name] for entry in self.snapshots])
 
 
 def _product(H: np.ndarray, own: np.ndarray, W: np.ndarray) -> np.ndarray:

@@ -31,6 +31,7 @@ from kernsemble.experiments.warrants import (
     format_adoptions,
     read_adoptions,
 )
+from kernsemble.staleness import Origins
 from kernsemble.study import Study
 from kernsemble.verification import same_value
 
@@ -230,7 +231,9 @@ def adopt_paper(
         if not dry_run:
             result = adopt(study, group, equal_bits=equal_bits)
             yield from _tell_result(result)
-    if dry_run and total:
+    if not dry_run:
+        Origins(study).remember()
+    elif total:
         yield f"{study.key}: about {duration(total)} in all", True
     yield from _tell_others(study)
 

@@ -89,6 +89,7 @@ def _add_list(commands: argparse._SubParsersAction) -> None:
     command = _add(commands, "list", list_papers, "papers, exhibits, trials done, stale, and time left")
     command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
     command.add_argument("--scale", choices=SCALES, default="paper", help="default: paper")
+    command.add_argument("--why", action="store_true", help="say of stale rows what made them so")
     command.add_argument("--jobs", type=int, metavar="N", help="processes that the time left counts with")
 
 
@@ -166,7 +167,7 @@ def list_papers(options: argparse.Namespace) -> int:
 
     keys = _keys(options.papers)
     for key in keys:
-        for line in exhibit_lines(key, options.scale, options.jobs):
+        for line in exhibit_lines(key, options.scale, options.jobs, why=options.why):
             say(line)
     for key in [] if options.papers else [key for key in PAPERS if key not in keys]:
         say(f"{key}: no trials yet")

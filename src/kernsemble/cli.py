@@ -228,17 +228,18 @@ def adopt(options: argparse.Namespace) -> int:
 
 def ledger(options: argparse.Namespace) -> int:
     """Write the ledger, or check that the committed one is current."""
-    from kernsemble.ledger import judge_all, ledger_files, ledger_summary, totals
+    from kernsemble.ledger import judge_all, ledger_files, ledger_summary, standings, totals
     from kernsemble.score import update_readme
     from kernsemble.study import find_root
 
     root = find_root()
-    rows = judge_all(root)
+    rows, evidence = judge_all(root), standings(root)
     folder: Path = root / "results" / "paper"
     for line in ledger_summary(totals(rows)):
         say(line)
-    changed = ledger_files(rows, folder, write=not options.check)
-    if update_readme(rows, root / "README.md", write=not options.check):
+    say(str(evidence["overall"]))
+    changed = ledger_files(rows, folder, evidence, write=not options.check)
+    if update_readme(rows, root / "README.md", evidence["overall"], write=not options.check):
         changed.append("README.md")
     if not options.check:
         from kernsemble.ledger_figures import save_ledger_figures

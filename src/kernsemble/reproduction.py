@@ -64,9 +64,9 @@ class Summary:
             standing.merge(own)
         lines = [f"committed: {standing}"] if self.committed else []
         return lines + [
-            f"STALE: {key}: {own.stale:,} committed rows were made by other code, parameters or data. Why: "
-            f"python -m kernsemble list --why {key}. If only code changed: adopt {key}; to compute them "
-            f"again: reproduce {key} --scale paper"
+            f"STALE: {key}: {own.stale} of {own.total} committed rows were made by other code, parameters or "
+            f"data. Why: python -m kernsemble list --why {key}. If only code changed: adopt {key}; to "
+            f"compute them again: reproduce {key} --scale paper"
             for key, own in self.committed.items()
             if own.stale
         ]

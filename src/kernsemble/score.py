@@ -8,6 +8,7 @@ from pathlib import Path
 from kernsemble.evidence_file import write_atomically
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.registry import PAPERS
+from kernsemble.experiments.warrants import Standing
 from kernsemble.ledger import COMPARED, LedgerRow
 
 APART = ("not comparable", "unavailable", "stale", "pending")
@@ -38,14 +39,20 @@ def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".f
     return "\n".join(lines)
 
 
-def update_readme(rows: Sequence[LedgerRow], path: Path, *, write: bool = True) -> bool:
-    """Put the score between its marks in README.md; return whether that changes the file, or would."""
+def update_readme(
+    rows: Sequence[LedgerRow], path: Path, evidence: Standing | None = None, *, write: bool = True
+) -> bool:
+    """Put the score between its marks in README.md, and below it how the rows behind it stand.
+
+    Return whether that changes the file, or would.
+    """
     text = path.read_text(encoding="utf-8")
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise PlanError(f"{path}: expected one pair of marks {BEGIN!r} and {END!r}.")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
-    updated = f"{before}{BEGIN}\n\n{score_table(rows)}\n\n{END}{after}"
+    said = f"\n\n{evidence}." if evidence else ""
+    updated = f"{before}{BEGIN}\n\n{score_table(rows)}{said}\n\n{END}{after}"
     if updated != text and write:
         write_atomically(path, updated.encode())
     return updated != text

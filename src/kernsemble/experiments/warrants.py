@@ -309,6 +309,11 @@ class Standing:
             own.add(added.rows, added.lines)
 
     @property
+    def total(self) -> int:
+        """All rows that there should be."""
+        return self.computed + self.adopted + self.stale + self.missing
+
+    @property
     def may_differ(self) -> float:
         """The largest share of the rows that count which may differ from what today's code gives (95 %)."""
         counting = self.computed + self.adopted

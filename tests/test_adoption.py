@@ -1,6 +1,7 @@
 """Rows of older code count when a sample that nobody can choose comes out equal, and never otherwise."""
 
 import re
+import subprocess
 from dataclasses import replace
 from datetime import date
 
@@ -450,5 +451,14 @@ def test_bound_is_of_all_that_was_drawn_together():
     assert (twice.adopted, twice.may_differ) == (4, standing.may_differ)
 
 
-def test_commit_names_a_tree_that_differs(tmp_path):
+def test_code_is_committed_before_its_sample_is_drawn(tmp_path):
     assert adoption.commit_of(tmp_path / "none") == ""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "code.py").write_text("a = 1")
+    identity = ["-c", "user.name=n", "-c", "user.email=e"]
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "m"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    assert re.fullmatch("[0-9a-f]{12}", adoption.commit_of(tmp_path))
+    (tmp_path / "src" / "code.py").write_text("a = 2")
+    with pytest.raises(PlanError, match="commit it before its rows are adopted"):
+        adoption.commit_of(tmp_path)

@@ -115,7 +115,7 @@ def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
     equal_bits : bool, default=False
         Whether only rows that are equal to the last digit are equal.
     """
-    name = group.plan.exhibit.name
+    name, commit = group.plan.exhibit.name, commit_of(study.root)
     found = study.read(name)
     if not any(key in found.stale for key in group.older):
         return Result(group, obstacle=NOTHING_LEFT)
@@ -134,7 +134,7 @@ def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
         return Result(group, differences=differences)
     if not any(key in found.stale for key in group.older):
         return Result(group, obstacle=NOTHING_LEFT)
-    line = _line(study, group, computed)
+    line = _line(study, group, computed, commit)
     _add(study, line)
     study.settle(name)
     return Result(group, line)
@@ -162,7 +162,7 @@ def _same(
     return ours == theirs or same_value(ours, theirs, exhibit.tolerance.get(name, 0.0))
 
 
-def _line(study: Study, group: Group, computed: Mapping[Key, Row]) -> Adoption:
+def _line(study: Study, group: Group, computed: Mapping[Key, Row], commit: str) -> Adoption:
     metrics = group.plan.exhibit.metrics
     pairs = [
         (computed[key].metrics.get(name), group.older[key].metrics.get(name))
@@ -179,7 +179,7 @@ def _line(study: Study, group: Group, computed: Mapping[Key, Row]) -> Adoption:
         stale=len(group.older),
         run=len(computed),
         deviation=max((_deviation(*pair) for pair in pairs if pair[0] != pair[1]), default=0.0),
-        commit=commit_of(study.root),
+        commit=commit,
         lock=provenance().lock,
         date=date.today().isoformat(),
     )
@@ -200,15 +200,20 @@ def _add(study: Study, line: Adoption) -> None:
 
 
 def commit_of(root: Path) -> str:
-    """Return the commit that is checked out, with a plus sign where sources differ; empty without git."""
-    told = []
-    for command in (["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", "--", "src", "notebooks"]):
-        try:
-            done = subprocess.run(["git", *command], cwd=root, capture_output=True, text=True, check=True)
-        except (OSError, subprocess.CalledProcessError):
-            return ""
-        told.append(done.stdout.strip())
-    return told[0] + ("+" if told[1] else "")
+    """Return the commit whose code is adopted; empty without git. Code that may still change is refused."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--", "src", ":(glob)notebooks/**/*.py", "params.yaml")
+        commit = git("rev-parse", "--short=12", "HEAD")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    if changed:
+        raise PlanError(f"The sample depends on the code: commit it before its rows are adopted.\n{changed}")
+    return commit
 
 
 def adopt_paper(

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, get_type_hints
 
 from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.revision import remember_sources
+from kernsemble.experiments.identity import remember_sources
 from kernsemble.experiments.trial import Trial
 
 PAPERS = ("bi2004", "linli2005", "lin2012", "shen2014", "guo2017")
@@ -283,7 +283,7 @@ def _schema(function: Callable, where: str) -> tuple[Mapping[str, Any], frozense
 
 
 def _fields_only(group: type, where: str) -> dict[str, Any]:
-    """Return the types of a group's fields; methods are refused, because no revision would follow them."""
+    """Return the types of a group's fields; methods are refused, because no identity would follow them."""
     if methods := [name for name, value in vars(group).items() if name[0] != "_" and callable(value)]:
         raise PlanError(f"{where}: {group.__name__} groups parameters and may not have methods: {methods}.")
     return get_type_hints(group)

@@ -10,7 +10,7 @@ from kernsemble.evidence import Evidence
 from kernsemble.experiments.plan import Key
 from kernsemble.experiments.progress import duration
 from kernsemble.experiments.warrants import Standing
-from kernsemble.staleness import Origins, reasons
+from kernsemble.staleness import Origins
 from kernsemble.study import Study, find_root, number_of_jobs
 
 
@@ -34,7 +34,7 @@ def exhibit_lines(key: str, scale: str, jobs: int | None = None, *, why: bool = 
             yield f"  {name:{width}}  {done} {_state(evidence, known, n_jobs)}"
             standing.merge(evidence.standing)
             if why:
-                yield from (f"    {reason}" for reason in reasons(study, evidence, origins))
+                yield from (f"    {reason}" for reason in origins.reasons(evidence))
     yield f"  {standing}"
     if why:
         origins.remember()

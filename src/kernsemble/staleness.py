@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kernsemble.evidence import Evidence
-from kernsemble.evidence_file import Row, write_atomically
+from kernsemble.evidence_file import write_atomically
 from kernsemble.experiments.errors import shown
 from kernsemble.experiments.identity import parts
 from kernsemble.experiments.params import params_hash
-from kernsemble.experiments.plan import code_of
+from kernsemble.experiments.plan import Stamp, code_of
 from kernsemble.experiments.registry import TrialFunction
 from kernsemble.experiments.warrants import Warrants
 from kernsemble.study import Study
@@ -54,46 +55,49 @@ class Origins:
         kept = {"codes": dict(list(self.codes.items())[-most:]), "params": self.params}
         write_atomically(self._path, json.dumps(kept).encode())
 
+    def reasons(self, found: Evidence) -> Iterator[str]:
+        """Yield a line for each group of stale rows of an exhibit: how many, by which function, and why."""
+        alike: Counter[tuple[str, str, Stamp]] = Counter()
+        for row in found.stale.values():
+            alike[row.key.dataset, row.key.method, row.stamp] += 1
+        warrants = self._study.warrants(found.plan.exhibit.name)
+        groups: Counter[str] = Counter()
+        for (label, method, then), count in alike.items():
+            function, today = found.plan.functions[label, method], found.plan.stamp_of(label, method)
+            changes = "; ".join(self._changes(label, function, then, today, warrants))
+            groups[f"{function.name}: {changes}"] += count
+        for told, count in groups.most_common():
+            yield f"{count:,} by {told}"
 
-def reasons(study: Study, found: Evidence, origins: Origins) -> Iterator[str]:
-    """Yield a line for each group of stale rows of an exhibit."""
-    warrants = study.warrants(found.plan.exhibit.name)
-    groups: Counter[tuple[str, ...]] = Counter()
-    for row in found.stale.values():
-        function = found.plan.functions[row.key.dataset, row.key.method]
-        groups[(function.name, *_changes(row, found, function, warrants, origins))] += 1
-    for (name, *changes), count in groups.most_common():
-        yield f"{count:,} by {name}: {'; '.join(changes)}"
-
-
-def _changes(
-    row: Row, found: Evidence, function: TrialFunction, warrants: Warrants, origins: Origins
-) -> Iterator[str]:
-    """Yield what is not as it was when the row was computed."""
-    today = found.plan.stamps[row.key]
-    if warrants.path(row.stamp.code, today.code) is None:
-        before = warrants.head(row.stamp.code)
-        yield _changed_code(before, today.code, origins.codes.get(before), function)
-    elif row.stamp.code != today.code and row.stamp[1:] == today[1:]:
-        yield "its adoption was not earned"
-    if row.stamp.params != today.params:
-        values = origins._study.plan.params.values(function)
-        own = function.of(row.key.dataset, values)
-        yield _changed_params(row.stamp.params, today.params, origins.params.get(row.stamp.params), own)
-    if row.stamp.data != today.data:
-        yield f"data of {row.key.dataset} {row.stamp.data} -> {today.data}"
+    def _changes(
+        self, label: str, function: TrialFunction, then: Stamp, today: Stamp, warrants: Warrants
+    ) -> Iterator[str]:
+        """Yield what is not as it was when a row was computed."""
+        if warrants.path(then.code, today.code) is None:
+            before = warrants.head(then.code)
+            yield _changed_code(before, today.code, self.codes.get(before), function)
+        elif then == today._replace(code=then.code):
+            yield "its adoption was not earned"
+        if then.params != today.params:
+            own = function.of(label, self._study.plan.params.values(function))
+            yield _changed_params(then.params, today.params, self.params.get(then.params), own)
+        if then.data != today.data:
+            yield f"data of {label} {then.data} -> {today.data}"
 
 
 def _changed_code(before: str, today: str, known: Mapping[str, str] | None, function: TrialFunction) -> str:
     said = f"code {before} -> {today}"
     if known is None:
         return said
-    now = parts(function.function)
+    now = _parts(function.function)
     others = [name for name, digits in now.items() if digits not in set(known.values())]
     others += [name for name, digits in known.items() if digits not in set(now.values()) and name not in now]
     names = [name.removeprefix("kernsemble.") for name in others[:SHOWN]] or ["what uses what"]
     more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
     return f"{said} ({', '.join(names)}{more})"
+
+
+_parts = cache(parts)
 
 
 def _changed_params(before: str, today: str, known: Mapping[str, Any] | None, now: Mapping[str, Any]) -> str:

@@ -132,6 +132,10 @@ class ExhibitPlan:
         values, stamp = self._inputs[function.name, label]
         return Job(module, exhibit, function.name, label, number, wanted, values, stamp)
 
+    def stamp_of(self, label: str, method: str) -> Stamp:
+        """Return the stamp of the rows of a dataset and method."""
+        return self._inputs[self.functions[label, method].name, label][1]
+
     @cached_property
     def _inputs(self) -> dict[tuple[str, str], tuple[dict[str, Any], Stamp]]:
         """Parameters and stamp of the trials of each function and label."""

@@ -33,6 +33,7 @@ from kernsemble.experiments.plan import ExhibitPlan, Key, Stamp
 from kernsemble.experiments.provenance import lock_digest
 from kernsemble.experiments.registry import STUDIES
 from kernsemble.experiments.warrants import SAME_SOURCE, Adoption, format_adoptions, read_adoptions
+from kernsemble.staleness import Origins
 from kernsemble.study import Study, find_root
 
 OLD_TAIL = ("seconds", "revision", "params", "data", "check")
@@ -60,7 +61,8 @@ for key in keys:
             except ValueError:  # code that looks at names was still allowed
                 identity = module.identity(f.function, named=f.together, strict=False)
             hashed = params_hash(params.values(f))
-            told.append([key, exhibit, f.name, revision(f.function), identity, hashed])
+            known = revision(f.function), identity, hashed, module.parts(f.function)
+            told.append([key, exhibit, f.name, *known])
 json.dump(told, sys.stdout)
 """
 
@@ -86,7 +88,7 @@ def main() -> int:
         for name in study.exhibits:
             own = {f: rest for (k, e, f, *rest) in functions if (k, e) == (key, name)}
             rows = migrate(study, name, own, counts, write=not options.dry_run)
-            for function, (revision, identity_, _) in own.items():
+            for function, (revision, identity_, _, _) in own.items():
                 if (key, name, revision, identity_) not in known:
                     stale = sum(row.stamp.code == revision for row in rows)
                     args = key, name, function, revision, identity_, SAME_SOURCE, stale, 0, 0.0, *origin
@@ -96,12 +98,16 @@ def main() -> int:
     for what, count in counts.items():
         sys.stdout.write(f"{count:,} {what}\n")
     for key in () if options.dry_run else STUDIES:
-        sys.stdout.write(f"{key}: {Study(key, 'paper', root, compute=False).standing}\n")
+        study = Study(key, "paper", root, compute=False)
+        sys.stdout.write(f"{key}: {study.standing}\n")
+        origins = Origins(study)  # so that `list --why` can name what has changed since
+        origins.codes |= {code: parts for (k, _, _, _, code, _, parts) in functions if k == key}
+        origins.remember()
     return 0
 
 
-def ask(baseline: Path) -> list[list[str]]:
-    """Return study, exhibit, function, revision, identity and parameters' hash of each trial function."""
+def ask(baseline: Path) -> list[list]:
+    """Return study, exhibit, function, revision, identity, hash of parameters, and definitions of each."""
     arguments = [sys.executable, "-c", ASK, str(baseline), identity.__file__, *STUDIES]
     environment = {"PYTHONPATH": str(baseline / "src"), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(arguments, env=environment, cwd=baseline, stdout=subprocess.PIPE, check=True)

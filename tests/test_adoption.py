@@ -10,6 +10,7 @@ from machinery import reload_paper, write_package
 
 from kernsemble import adoption
 from kernsemble.adoption import adopt, adopt_paper, groups_of
+from kernsemble.cli import main
 from kernsemble.evidence_file import format_file, read_rows
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.executor import Report
@@ -272,6 +273,23 @@ class TestAdoption:
         assert written.study().path("table1").read_bytes() == before
 
 
+def test_command_line(written, monkeypatch, capsys):
+    monkeypatch.setenv("KERNSEMBLE_ROOT", str(written.folder))
+    arguments = ["adopt", f"{written.package}.trials", "--jobs", "1"]
+    written.change(SAME)
+    assert main([*arguments, "--dry-run"]) == 0
+    assert "9 of 270 rows are drawn" in capsys.readouterr().out
+    assert main([*arguments, "--bits"]) == 0
+    out = capsys.readouterr().out
+    assert "adopted: 261 rows (same bits; 9 computed again)" in out
+    assert "that is more than 1%" in out
+    written.change(FAR)
+    assert main(arguments) == 1
+    out = capsys.readouterr().out
+    assert "NOT adopted: 9 rows differ" in out
+    assert out.count("DIFFERS") == 9
+
+
 class TestForgedLines:
     """A line that somebody writes does not make rows count."""
 
@@ -294,7 +312,7 @@ class TestForgedLines:
         with pytest.raises(PlanError, match=re.escape(f"take {line} out")):
             stale.adopt()
         stale.study().run(keys=[Key("x", "a", 0)])
-        assert "is refused: it was drawn and not computed" in capsys.readouterr().err
+        assert "was drawn for it and not computed" in capsys.readouterr().err
 
     def test_rows_chosen_by_hand_do_not_prove_it(self, stale):
         (group,) = groups_of(stale.study())

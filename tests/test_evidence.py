@@ -199,6 +199,37 @@ def second(trial, *, n: int):
     assert study.evidence("table1").array("error")[:, 0].tolist() == [[132, 4], [132, 4]]
 
 
+def test_renaming_and_moving_make_no_row_stale(tmp_path, monkeypatch):
+    trials = """
+from kernsemble.experiments.registry import Paper
+from PACKAGE.solver import double
+
+paper = Paper("written", title="t", datasets={"x": None})
+paper.exhibit("table1", "t", metrics=("error",))
+
+
+@paper.trials("table1", methods=("a",))
+def first(trial, *, n: int):
+    return {"error": double(n)}
+"""
+    solver = "FACTOR = 2\n\n\ndef double(n):\n    return FACTOR * n\n"
+    package = write_package(tmp_path, monkeypatch, trials=trials, solver=solver)
+    scales = "".join(f"  {scale}: {{table1: {{runs: 2}}}}\n" for scale in ("paper", "quick", "smoke"))
+    (tmp_path / "params.yaml").write_text(f"written:\n  protocol: {{table1: {{n: 4}}}}\n{scales}")
+    reload_paper(package)
+    Study(f"{package}.trials", "paper", tmp_path).run()
+    folder = tmp_path / package
+    (folder / "solver.py").rename(folder / "methods.py")
+    for path in (folder / "methods.py", folder / "trials.py"):
+        text = path.read_text().replace(f"{package}.solver", f"{package}.methods")
+        path.write_text(text.replace("double", "twice").replace("FACTOR", "_TIMES").replace("first", "one"))
+    reload_paper(package)
+    assert Study(f"{package}.trials", "paper", tmp_path).read("table1").complete
+    (folder / "methods.py").write_text((folder / "methods.py").read_text().replace("= 2", "= 3"))
+    reload_paper(package)
+    assert len(Study(f"{package}.trials", "paper", tmp_path).read("table1").stale) == 2
+
+
 RUN = """
 import sys, time
 from pathlib import Path

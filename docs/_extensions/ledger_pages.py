@@ -7,7 +7,6 @@ about it.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -17,8 +16,7 @@ from pathlib import Path
 from ledger_places import Places, read_places
 
 from kernsemble.experiments.registry import PAPERS
-from kernsemble.experiments.warrants import sentence
-from kernsemble.ledger import VERDICTS, LedgerRow, read_ledger
+from kernsemble.ledger import VERDICTS, LedgerRow, read_ledger, read_standing
 from kernsemble.ledger_figures import BEYOND, chance_beyond, compared_rows, scored_rows
 from kernsemble.published import read_claims
 from kernsemble.score import score_table
@@ -38,8 +36,7 @@ def write_ledger_pages(root: Path, folder: Path) -> None:
     """Write ``index.md``, one page for each paper, and the drawings."""
     results = root / "results" / "paper"
     rows = read_ledger(results / "ledger.csv")
-    totals = json.loads((results / "ledger.json").read_text(encoding="utf-8"))
-    standing = sentence(totals["evidence"]["overall"]) + "." if "evidence" in totals else ""
+    standing = read_standing(results / "ledger.json")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for drawing in DRAWINGS:

@@ -136,7 +136,7 @@ def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
         return Result(group, obstacle=NOTHING_LEFT)
     line = _line(study, group, computed, commit)
     _add(study, line)
-    study.settle(name)
+    study.store(name).settle()
     return Result(group, line)
 
 

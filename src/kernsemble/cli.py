@@ -239,7 +239,7 @@ def ledger(options: argparse.Namespace) -> int:
         say(line)
     say(str(evidence["overall"]))
     changed = ledger_files(rows, folder, evidence, write=not options.check)
-    if update_readme(rows, root / "README.md", evidence["overall"], write=not options.check):
+    if update_readme(rows, root / "README.md", f"{evidence['overall']}.", write=not options.check):
         changed.append("README.md")
     if not options.check:
         from kernsemble.ledger_figures import save_ledger_figures

@@ -7,7 +7,8 @@ Evidence is complete, or says that it is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from kernsemble.evidence_file import EvidenceError, Row, read_rows
+from kernsemble.evidence_file import (
+    EvidenceError,
+    EvidenceWriter,
+    Row,
+    format_file,
+    keep_rows,
+    read_rows,
+    write_atomically,
+)
 from kernsemble.experiments.plan import ExhibitPlan, Key, Stamp
 from kernsemble.experiments.warrants import Adoption, Standing, Warrants
 
@@ -269,6 +278,87 @@ def _unearned(evidence: Evidence, warrants: Warrants) -> dict[Adoption, Key]:
     codes = {key: row.stamp.code for key, row in evidence.current.items()}
     seconds = {key: row.seconds for key, row in evidence.current.items()}
     return warrants.unearned(evidence.paths, codes, seconds)
+
+
+class Store:
+    """The file of an exhibit's evidence, and beside it the rows that have fallen out of it.
+
+    Rows fall out when others are computed in their place; when the code returns, they do too.
+
+    Parameters
+    ----------
+    path, fallen : Path
+        The two files.
+    plan : ExhibitPlan
+    warrants : Warrants
+    """
+
+    def __init__(self, path: Path, fallen: Path, plan: ExhibitPlan, warrants: Warrants) -> None:
+        self.path = path
+        self.fallen = fallen
+        self.plan = plan
+        self.warrants = warrants
+        self.columns = plan.exhibit.columns
+
+    def read(self) -> Evidence:
+        """Read the evidence as it is on the disk."""
+        return read_evidence(self.path, self.plan, self.warrants)
+
+    def complaints(self, found: Evidence) -> Iterator[str]:
+        """Say what is wrong with the file."""
+        if lines := found.damaged:
+            numbers = ", ".join(map(str, lines[:10])) + (f" and {len(lines) - 10} more" if lines[10:] else "")
+            what = f"lines {numbers} are" if lines[1:] else f"line {numbers} is"
+            yield f"{self.path}: {what} damaged; trials that are lost are computed again."
+        for key in found.contradicted[:10]:
+            yield f"{self.path}: {key} is there twice with other numbers; it is computed again."
+        for line, key in found.refused.items():
+            yield f"{self.path}: the adoption {line} is refused: {key} was drawn for it and not computed."
+
+    def recall(self, found: Evidence, keys: Collection[Key] | None = None) -> Evidence:
+        """Take missing rows from those that fell out; of chosen keys, only rows of today's code."""
+        if not found.missing or not self.fallen.is_file():
+            return found
+        kept = read_evidence(self.fallen, self.plan, self.warrants if keys is None else None).current
+        wanted = found.missing if keys is None else set(found.missing) & set(keys)
+        rows = [kept[key] for key in wanted if key in kept]
+        if not rows:
+            return found
+        with self.append(found) as append:
+            append(rows)
+        return self.read()
+
+    @contextmanager
+    def append(self, found: Evidence) -> Iterator[Callable[[Iterable[Row]], None]]:
+        """Open the file to append rows; it is repaired first if it has to be."""
+        sound = [row for row in found.rows if row.key not in found.contradicted]
+        writer = EvidenceWriter(self.path, self.columns, sound, found.clean and not found.contradicted)
+        try:
+            yield writer.append
+        finally:
+            writer.close()
+
+    def settle(self) -> None:
+        """Write a complete file anew, sorted."""
+        found = self.read()
+        if found.complete and self.plan.stamps:
+            self._replace(found, list(found.current.values()))
+
+    def forget(self, but: Collection[str]) -> None:
+        """Drop all rows, except current ones of some datasets."""
+        found = self.read()
+        self._replace(found, [row for key, row in found.current.items() if key.dataset in but])
+
+    def _replace(self, found: Evidence, kept: list[Row]) -> None:
+        """Write the file with some of its rows; of the others, those that are not current fall out."""
+        current = {(row.key, row.stamp) for row in found.current.values()}
+        keep_rows(
+            self.fallen, [row for row in found.rows if (row.key, row.stamp) not in current], self.columns
+        )
+        if kept:
+            write_atomically(self.path, format_file(kept, self.columns))
+        else:
+            self.path.unlink(missing_ok=True)
 
 
 def _number(text: str | None) -> float | np.ndarray:

@@ -25,7 +25,7 @@ from kernsemble.evidence import IncompleteEvidenceError, Sample
 from kernsemble.evidence_file import write_atomically
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.registry import PAPERS, available_papers
-from kernsemble.experiments.warrants import Standing
+from kernsemble.experiments.warrants import Standing, sentence
 from kernsemble.published import Claim, PrintedCell, read_cells, read_claims
 from kernsemble.study import Study
 
@@ -335,6 +335,12 @@ def read_ledger(path: Path) -> list[LedgerRow]:
     """Read ``ledger.csv``."""
     with path.open(encoding="utf-8", newline="") as file:
         return [LedgerRow(**row) for row in csv.DictReader(file)]
+
+
+def read_standing(path: Path) -> str:
+    """Read from ``ledger.json`` how the committed rows stand, in words; empty where it does not say."""
+    numbers = json.loads(path.read_text(encoding="utf-8")).get("evidence")
+    return f"{sentence(numbers['overall'])}." if numbers else ""
 
 
 def ledger_files(

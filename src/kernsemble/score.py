@@ -8,7 +8,6 @@ from pathlib import Path
 from kernsemble.evidence_file import write_atomically
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.registry import PAPERS
-from kernsemble.experiments.warrants import Standing
 from kernsemble.ledger import COMPARED, LedgerRow
 
 APART = ("not comparable", "unavailable", "stale", "pending")
@@ -39,9 +38,7 @@ def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".f
     return "\n".join(lines)
 
 
-def update_readme(
-    rows: Sequence[LedgerRow], path: Path, evidence: Standing | None = None, *, write: bool = True
-) -> bool:
+def update_readme(rows: Sequence[LedgerRow], path: Path, standing: str = "", *, write: bool = True) -> bool:
     """Put the score between its marks in README.md, and below it how the rows behind it stand.
 
     Return whether that changes the file, or would.
@@ -51,8 +48,8 @@ def update_readme(
         raise PlanError(f"{path}: expected one pair of marks {BEGIN!r} and {END!r}.")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
-    said = f"\n\n{evidence}." if evidence else ""
-    updated = f"{before}{BEGIN}\n\n{score_table(rows)}{said}\n\n{END}{after}"
+    score = "\n\n".join(filter(None, (score_table(rows), standing)))
+    updated = f"{before}{BEGIN}\n\n{score}\n\n{END}{after}"
     if updated != text and write:
         write_atomically(path, updated.encode())
     return updated != text

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kernsemble.evidence import Evidence, read_evidence
+from kernsemble.evidence import Evidence, Store
 from kernsemble.evidence_file import (
-    EvidenceWriter,
     Row,
-    format_file,
     format_value,
-    keep_rows,
     only_writer,
     write_atomically,
 )
@@ -114,9 +110,14 @@ class Study:
                     raise PlanError(f"{self.adoptions_file}: {line}: seconds are measured, never adopted.")
         return Warrants(lines)
 
+    def store(self, exhibit: str) -> Store:
+        """Return the files of an exhibit's evidence."""
+        fallen = self.root / ".cache" / "rows" / self.scale / self.key / f"{exhibit}.csv"
+        return Store(self.path(exhibit), fallen, self.plan[exhibit], self.warrants(exhibit))
+
     def read(self, exhibit: str) -> Evidence:
         """Read an exhibit's evidence as it is on the disk."""
-        return read_evidence(self.path(exhibit), self.plan[exhibit], self.warrants(exhibit))
+        return self.store(exhibit).read()
 
     @property
     def standing(self) -> Standing:
@@ -160,12 +161,14 @@ class Study:
     def _run_exhibit(self, plan: ExhibitPlan, *, fresh: bool, keys: Collection[Key] | None) -> Report:
         name = plan.exhibit.name
         self._cache.pop(name, None)
+        store = self.store(name)
         if fresh:
-            self._forget(name, plan.absent)
-        found = self.read(name)
-        self._tell(found)
+            store.forget(plan.absent)
+        found = store.read()
+        for line in store.complaints(found):
+            note(line)
         if not fresh:
-            found = self._recall(found, keys)
+            found = store.recall(found, keys)
         wanted = [key for key in found.missing if keys is None or key in keys]
         # workers of a cluster may have the data that are not here
         absent = {} if self.cluster or not wanted else plan.absent
@@ -177,86 +180,15 @@ class Study:
         if jobs:
             if late := sum(key in found.stale for key in wanted):
                 note(f"{self.key} {name}: {late} stale rows are computed again.")
-            report = self._compute(plan, jobs, found)
-        self.settle(name)
+            report = self._compute(jobs, store, found)
+        store.settle()
         return report
 
-    def _tell(self, found: Evidence) -> None:
-        """Say what is wrong with a file."""
-        path = self.path(found.plan.exhibit.name)
-        if found.damaged:
-            first = ", ".join(map(str, found.damaged[:10]))
-            what = f"line {first} is" if len(found.damaged) == 1 else f"lines {first} are"
-            more = f" and {len(found.damaged) - 10} more" if len(found.damaged) > 10 else ""
-            note(f"{path}: {what} damaged{more}; trials that are lost are computed again.")
-        for key in found.contradicted[:10]:
-            note(f"{path}: {key} is there twice with other numbers; it is computed again.")
-        for line, key in found.refused.items():
-            note(f"{self.adoptions_file}: {line} is refused: it was drawn and not computed: {key}.")
-
-    def _recall(self, found: Evidence, keys: Collection[Key] | None) -> Evidence:
-        """Take rows from the cache of those that have fallen out; of chosen keys, only today's code's."""
-        plan = found.plan
-        name = plan.exhibit.name
-        if not found.missing or not self._fallen(name).is_file():
-            return found
-        kept = read_evidence(self._fallen(name), plan, self.warrants(name) if keys is None else None)
-        rows = [kept.current[key] for key in found.missing if key in kept.current]
-        rows = [row for row in rows if keys is None or row.key in keys]
-        if not rows:
-            return found
-        note(f"{self.key} {name}: {len(rows)} rows were computed before by this code.")
-        with self._writer(found) as append:
-            append(rows)
-        return self.read(name)
-
-    def settle(self, name: str) -> None:
-        """Write a complete file anew, sorted; what falls out goes into the cache."""
-        found = self.read(name)
-        if found.complete and found.plan.stamps:
-            columns = found.plan.exhibit.columns
-            self._keep(found, found.current.values())
-            write_atomically(self.path(name), format_file(found.current.values(), columns))
-
-    def _forget(self, name: str, absent: Mapping[str, str]) -> None:
-        """Drop an exhibit's rows, except those that cannot be computed again on this machine."""
-        found = self.read(name)
-        kept = [row for key, row in found.current.items() if key.dataset in absent]
-        self._keep(found, found.current.values())
-        if kept:
-            write_atomically(self.path(name), format_file(kept, found.plan.exhibit.columns))
-        else:
-            self.path(name).unlink(missing_ok=True)
-
-    def _fallen(self, name: str) -> Path:
-        return self.root / ".cache" / "rows" / self.scale / self.key / f"{name}.csv"
-
-    def _keep(self, found: Evidence, but: Iterable[Row]) -> None:
-        """Keep the rows of a file, but for some, in the cache: a revert of the code finds them again."""
-        others = {(row.key, row.stamp) for row in but}
-        fallen = [row for row in found.rows if (row.key, row.stamp) not in others]
-        name = found.plan.exhibit.name
-        keep_rows(self._fallen(name), fallen, found.plan.exhibit.columns)
-
-    def _compute(self, plan: ExhibitPlan, jobs: list[Job], found: Evidence) -> Report:
-        backend = self._backend(jobs, alone=plan.exhibit.alone)
-        with (
-            self._writer(found) as append,
-            progress_bar(len(jobs), f"{self.key} {plan.exhibit.name}") as bar,
-        ):
+    def _compute(self, jobs: list[Job], store: Store, found: Evidence) -> Report:
+        exhibit = found.plan.exhibit
+        backend = self._backend(jobs, alone=exhibit.alone)
+        with store.append(found) as append, progress_bar(len(jobs), f"{self.key} {exhibit.name}") as bar:
             return execute(jobs, backend, lambda outcomes: append(_rows(outcomes)), bar.update)
-
-    @contextmanager
-    def _writer(self, found: Evidence) -> Iterator[Callable[[Iterable[Row]], None]]:
-        """Open a file of evidence to append rows; it is repaired first if it has to be."""
-        name, columns = found.plan.exhibit.name, found.plan.exhibit.columns
-        contradicted = set(found.contradicted)
-        sound = [row for row in found.rows if row.key not in contradicted]
-        writer = EvidenceWriter(self.path(name), columns, sound, found.clean and not contradicted)
-        try:
-            yield writer.append
-        finally:
-            writer.close()
 
     def _backend(self, jobs: list[Job], *, alone: bool) -> Backend:
         if alone or (len(jobs) == 1 and not self.cluster):

@@ -33,7 +33,7 @@ from kernsemble.experiments.warrants import (
 )
 from kernsemble.staleness import Origins
 from kernsemble.study import Study
-from kernsemble.verification import same_value
+from kernsemble.verification import same_value, shown_value
 
 NOTHING_LEFT = "no row is stale any more"
 
@@ -145,7 +145,7 @@ def _differences(group: Group, computed: Mapping[Key, Row], *, equal_bits: bool)
     for key, row in sorted(computed.items()):
         older = group.older[key].metrics
         told = [
-            f"{name} {row.metrics.get(name)} here, {older.get(name)} committed"
+            f"{name} {shown_value(row.metrics.get(name))} here, {shown_value(older.get(name))} committed"
             for name in group.plan.exhibit.metrics
             if not _same(group.plan.exhibit, key, name, row.metrics.get(name), older.get(name), equal_bits)
         ]
@@ -262,7 +262,8 @@ def _tell_result(result: Result) -> Iterator[tuple[str, bool]]:
     elif result.obstacle:
         yield f"  NOT adopted: {result.obstacle}", result.obstacle == NOTHING_LEFT
     else:
-        yield f"  NOT adopted: {len(result.differences):,} rows differ", False
+        count = len(result.differences)
+        yield f"  NOT adopted: {count:,} {'rows differ' if count > 1 else 'row differs'}", False
         yield from ((f"    DIFFERS {what}", False) for what in result.differences[:20])
 
 

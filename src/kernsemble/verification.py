@@ -111,7 +111,7 @@ def _differences(exhibit: Exhibit, key: Key, ours: Evidence, committed: Evidence
     """Return the metrics of a trial that differ, each with both values."""
     here, there = ours.current[key].metrics, committed.current[key].metrics
     return {
-        name: f"{name} {_shown(here.get(name))} here, {_shown(there.get(name))} committed"
+        name: f"{name} {shown_value(here.get(name))} here, {shown_value(there.get(name))} committed"
         for name in exhibit.metrics
         if not same_value(here.get(name), there.get(name), exhibit.tolerance.get(name, 0.0))
     }
@@ -132,7 +132,8 @@ def same_value(ours: str | None, theirs: str | None, tolerance: float = 0.0) -> 
     return len(first) == len(second) and all(map(_same_number, first, second, repeat(tolerance)))
 
 
-def _shown(value: str | None) -> str:
+def shown_value(value: str | None) -> str:
+    """Return a stored value as messages show it: a curve by its first numbers."""
     return "absent" if value is None else value.strip()[:40]
 
 

@@ -5,6 +5,9 @@ JOBS ?= 2
 FRESH ?=
 RUN := .venv/bin/python -m
 export PYTHON
+ifeq ($(filter reproduce,$(MAKECMDGOALS))$(filter quick paper,$(SCALE)),reproduce)
+$(error kernsemble: SCALE is '$(SCALE)'; it must be quick or paper: make reproduce SCALE=quick)
+endif
 # DVC stages call `python`: the one of .venv.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # One thread for BLAS and OpenMP in each process: parallelism is over trials, and last digits repeat.
@@ -27,7 +30,7 @@ data: setup  ## fetch the tracked datasets from the in-repository remote and ver
 	@./tools/data
 
 reproduce: setup  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute it)
-	@KERNSEMBLE_JOBS=$(JOBS) KERNSEMBLE_FRESH=$(FRESH) ./tools/reproduce $(SCALE) $(if $(FRESH),fresh)
+	@KERNSEMBLE_JOBS=$(JOBS) KERNSEMBLE_FRESH=$(FRESH) ./tools/reproduce '$(SCALE)' $(if $(FRESH),fresh)
 
 test: data lint  ## lint, then unit, property, notebook and repository tests
 	@$(RUN) pytest --numprocesses $(JOBS) --dist loadscope

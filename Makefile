@@ -17,11 +17,11 @@ export MKL_NUM_THREADS = 1
 export DVC_NO_ANALYTICS = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup data reproduce test test-site test-faults matrix sbom audit lint bench site lab lock clean
+.PHONY: help setup data reproduce test test-site test-faults test-processors matrix sbom audit lint bench site lab lock clean
 
 help:  ## show this list
 	@echo "usage: make TARGET [PYTHON=python3.12] [JOBS=2]"
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 20
 
 setup:
 	@./tools/setup
@@ -47,6 +47,9 @@ test-faults: data  ## every fault, all random input and problems; writes docs/re
 matrix: data  ## the same trials with the oldest and the newest Python and NumPy that are here
 	@.venv/bin/python tools/matrix.py
 	@.venv/bin/python docs/_extensions/reliability_page.py .
+
+test-processors: data  ## every quick trial under other processors' kernels of OpenBLAS, and a sample on emulated ARM64
+	@KERNSEMBLE_JOBS=$(JOBS) .venv/bin/python tools/processors.py
 
 sbom: setup  ## write the bill of materials of .venv: build/sbom.cdx.json
 	@./tools/sbom

@@ -1,9 +1,10 @@
 """Compute the same on other processors, and compare: the kernels of OpenBLAS that this one has, and ARM64.
 
-Every quick trial is computed under OpenBLAS' kernels for an old, a common and a new processor, in
-``build/processors``, and compared with the committed rows and with the first of these runs. Then
-``tools/sample.py`` runs here and on an emulated ARM64 processor (``tools/arm64``): its choices must be equal,
-its numbers to 1e-10. The status is 1 when anything differs or could not be computed.
+Every quick trial is computed under OpenBLAS' kernels for a common, an old and a new processor, and once more
+without the vector instructions of NumPy and numba (``Haswell-plain``), in ``build/processors``. It is
+compared with the committed row and with the first of these runs. Then ``tools/sample.py`` runs here and on an
+emulated ARM64 processor (``tools/arm64``): its choices must be equal, its numbers to 1e-10. The status is 1
+when anything differs or could not be computed.
 
 Usage: python tools/processors.py [--only kernels|arm64] [--papers KEY ...] [--kernels NAME ...] [--jobs N]
 """
@@ -23,13 +24,16 @@ from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from kernsemble.verification import Agreement
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "processors"
-KERNELS = ("Haswell", "Prescott", "SkylakeX")  # the first is what committed rows are computed with
-REPORTED = {"Prescott": "Katmai"}  # what OpenBLAS calls itself then, where it is not the name asked for
+KERNELS = ("Haswell", "Prescott", "SkylakeX", "Haswell-plain")  # the first is that of the committed rows
+PLAIN = {"NUMBA_CPU_NAME": "generic"}
+PLAIN["NPY_DISABLE_CPU_FEATURES"] = " ".join(np.show_config(mode="dicts")["SIMD Extensions"]["found"])
 RELATIVE = 1e-10
 PROBE = """
 import numpy as np
@@ -56,19 +60,30 @@ def say(line: str) -> None:
     print(line, flush=True)
 
 
+def core_type(kernel: str) -> str:
+    """Return the name by which OpenBLAS is asked for a kernel."""
+    return kernel.removesuffix("-plain")
+
+
+def reported(kernel: str) -> str:
+    """Return what OpenBLAS calls itself then."""
+    return {"Prescott": "Katmai"}.get(core_type(kernel), core_type(kernel))
+
+
 def run(*command: str | Path, kernel: str | None = None) -> subprocess.CompletedProcess:
     """Run a command with the sources of the repository, one thread and a kernel of OpenBLAS."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     environment = {**os.environ, **threads, "PYTHONPATH": str(ROOT / "src")}
     if kernel:
-        environment |= {"OPENBLAS_CORETYPE": kernel, "KERNSEMBLE_CORETYPE": kernel}
+        environment |= {"OPENBLAS_CORETYPE": core_type(kernel), "KERNSEMBLE_CORETYPE": core_type(kernel)}
+        environment |= PLAIN if kernel.endswith("-plain") else {}
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
 def has_kernel(kernel: str) -> bool:
     """Whether OpenBLAS runs a processor's kernels here: they are loaded, and no instruction is missing."""
     done = run(sys.executable, "-c", PROBE, kernel=kernel)
-    return done.returncode == 0 and done.stdout.split() == [REPORTED.get(kernel, kernel)]
+    return done.returncode == 0 and done.stdout.split() == [reported(kernel)]
 
 
 def compute(task: tuple[str, str]) -> list[str]:
@@ -78,7 +93,7 @@ def compute(task: tuple[str, str]) -> list[str]:
     if done.returncode:
         return [f"{kernel}, {key}: {(done.stderr.strip().splitlines() or ['ended without a word'])[-1]}"]
     told = json.loads(done.stdout.splitlines()[-1])
-    if told["kernels"] != [REPORTED.get(kernel, kernel)]:
+    if told["kernels"] != [reported(kernel)]:
         return [f"{kernel}, {key}: ran with the kernels of {' and '.join(told['kernels'])} instead"]
     return [f"{kernel}, {key}: {failure}" for failure in told["failed"]]
 

@@ -10,10 +10,14 @@ $(error kernsemble: SCALE is '$(SCALE)'; it must be quick or paper: make reprodu
 endif
 # DVC stages call `python`: the one of .venv.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
-# One thread for BLAS and OpenMP in each process: parallelism is over trials, and last digits repeat.
+# One thread for BLAS and OpenMP in each process, and the same kernels of BLAS on every x86-64 processor with AVX2:
+# parallelism is over trials, and last digits repeat.
 export OMP_NUM_THREADS = 1
 export OPENBLAS_NUM_THREADS = 1
 export MKL_NUM_THREADS = 1
+ifneq ($(shell test "$$(uname -m)" = x86_64 && grep -qs avx2 /proc/cpuinfo && echo yes),)
+export OPENBLAS_CORETYPE = Haswell
+endif
 export DVC_NO_ANALYTICS = 1
 
 .DEFAULT_GOAL := help
@@ -66,7 +70,7 @@ bench: export OMP_NUM_THREADS = 2
 bench: export OPENBLAS_NUM_THREADS = 2
 bench: export MKL_NUM_THREADS = 2
 bench: data  ## race the solvers against their peers on this machine, one after the other
-	@.venv/bin/python benchmarks
+	@env -u OPENBLAS_CORETYPE .venv/bin/python benchmarks
 
 site: setup  ## build the documentation into docs/_build/html from the committed notebooks
 	@$(RUN) sphinx --quiet --fresh-env --write-all --fail-on-warning docs docs/_build/html

@@ -81,7 +81,7 @@ class Cluster:
     def start_worker(self, host=HERE, path=(), **variables):
         """Start a worker process; folders of ``path`` come before others where it looks for modules."""
         if path:
-            variables["PYTHONPATH"] = os.pathsep.join([*map(str, path), str(Path(__file__).parent)])
+            variables["PYTHONPATH"] = os.pathsep.join([*map(str, path), str(Path(__file__).parent), str(SRC)])
         options = ("--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--name", str(len(self.workers)))
         scratch = ("--local-directory", str(self.folder))
         self.workers.append(self._start(host, "worker", self.address, *options, *scratch, **variables))

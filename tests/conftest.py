@@ -1,14 +1,17 @@
-"""What every test shares: fixtures, and one thread for BLAS and OpenMP, so that last digits repeat."""
+"""What every test shares: fixtures, and the arithmetic of trials, so that last digits repeat."""
 
 import json
 import os
 import shutil
 from pathlib import Path
 
+from kernsemble.experiments.arithmetic import pin_kernels
+
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+pin_kernels()
 
-import numpy as np  # noqa: E402 (the thread counts must stand before NumPy is loaded)
+import numpy as np  # noqa: E402 (threads and kernels must be settled before NumPy is loaded)
 import pytest  # noqa: E402
 from faults import FULL, merge_figures  # noqa: E402
 from hypothesis import settings  # noqa: E402

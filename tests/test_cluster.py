@@ -23,6 +23,7 @@ from processes import WAIT
 from kernsemble.data.sources import get_source
 from kernsemble.data.store import core_path
 from kernsemble.experiments import cluster as module
+from kernsemble.experiments.arithmetic import CORE_TYPE, CORE_VARIABLE, core_type
 from kernsemble.experiments.cluster import DaskCluster
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.executor import WorkerLostError
@@ -102,20 +103,24 @@ def odd_workers(folder, paper, packages):
     trials.write_text(trials.read_text().replace("shift *", "2 * shift *"))
     nothing.mkdir()
     (nothing / "kernsemble.py").write_text("raise ModuleNotFoundError('No module named kernsemble')")
-    revision = Study(paper, "paper", packages.parent / "repository").plan["table1"].jobs()[0].stamp.revision
+    revision = Study(paper, "paper", packages.parent / "repository").plan["table1"].jobs()[0].stamp.code
     data = {"KERNSEMBLE_DATA": str(damaged_copy(folder / "data", "sonar"))}
+    kernels = {CORE_VARIABLE: "Nehalem", "KERNSEMBLE_CORETYPE": ""}
     odd = {
         "it has kernsemble 0.0.9, expected 0.1.0, the one here": ((version, packages), {}),
         "does not fit 0.1.0, the one here: ModuleNotFoundError": ((nothing,), {}),
         f"expected arrays with sha256 {checksum}, found ": ((packages,), data),
+        "its BLAS has the kernels of Nehalem: start it as `OPENBLAS_CORETYPE=Haswell": ((packages,), kernels),
         f"expected {revision} (kernsemble 0.1.0)": ((code,), {}),
         f"checksum ffffffff, expected {checksum[:8]} (kernsemble 0.1.0)": ((register, packages), {}),
     }
-    return odd if FULL else dict(list(odd.items())[:3])
+    if core_type() != CORE_TYPE:
+        odd = {said: worker for said, worker in odd.items() if worker[1] is not kernels}
+    return odd if FULL else dict(list(odd.items())[:4])
 
 
 def test_workers_that_differ_are_refused(tmp_path, stored, capsys, figure):
-    """Other version, no package, other data, other code of a trial, other register: none computes."""
+    """Other version, no package, data, kernels, code of a trial or register: none of them computes."""
     root, paper, packages = stored
     odd = odd_workers(tmp_path, paper, packages)
     study = Study(paper, "paper", root, cluster="here")

@@ -1,5 +1,6 @@
 """Evidence is computed once, says what is missing, and survives kills, damage and changed code."""
 
+import re
 import subprocess
 import sys
 import time
@@ -10,7 +11,8 @@ import pytest
 from machinery import make_repository, open_fake, reload_paper, without_seconds, write_package
 
 from kernsemble.evidence import IncompleteEvidenceError, read_evidence
-from kernsemble.evidence_file import EvidenceError, only_writer
+from kernsemble.evidence_file import EvidenceError, format_rows, only_writer
+from kernsemble.experiments.arithmetic import arithmetic
 from kernsemble.study import Study
 
 
@@ -91,6 +93,41 @@ class TestStudy:
         study.run(["figure1"])
         assert path.read_bytes() == sound
 
+    def test_rows_that_contradict_each_other_are_named_and_computed_again(self, root, capsys):
+        study = open_fake(root)
+        study.evidence("figure1")
+        path = study.path("figure1")
+        sound = without_seconds(path)
+        plan = study.plan["figure1"]
+        row = study.read("figure1").rows[0]
+        other = row._replace(metrics={**row.metrics, "steps": "6"})
+        path.write_bytes(path.read_bytes() + format_rows([other], plan.exhibit.columns))
+        found = open_fake(root, compute=False).read("figure1")
+        assert found.contradicted == [row.key]
+        assert row.key not in found.current
+        assert open_fake(root).evidence("figure1").complete
+        assert f"{row.key} is there twice with other numbers" in capsys.readouterr().err
+        assert without_seconds(path) == sound
+
+    def test_two_rows_that_took_other_times_do_not_contradict_each_other(self, root):
+        study = open_fake(root)
+        study.evidence("table1")
+        plan = study.plan["table1"]
+        row = study.read("table1").rows[0]
+        other = row._replace(metrics={**row.metrics, "fit_seconds": "9"}, seconds=7.0)
+        path = study.path("table1")
+        path.write_bytes(path.read_bytes() + format_rows([other], plan.exhibit.columns))
+        found = open_fake(root, compute=False).read("table1")
+        assert (found.contradicted, found.current[row.key].seconds) == ([], 7.0)
+
+    def test_row_says_where_it_was_computed(self, root):
+        for jobs in (1, 2):
+            study = open_fake(root, jobs=jobs)
+            study.run(["table1"], fresh=True)
+            (found,) = {row.provenance for row in study.read("table1").current.values()}
+            assert re.fullmatch(r"[0-9a-f]{8}|other", found.lock)
+            assert found.arithmetic == arithmetic()
+
     def test_rows_outside_the_plan_go_when_the_set_is_complete(self, root):
         study = open_fake(root)
         study.evidence("figure1")
@@ -160,6 +197,37 @@ def second(trial, *, n: int):
     study = Study(f"{package}.trials", "paper", tmp_path)
     assert study.read("table1").status == "incomplete: 2 of 4 trials, 2 stale"
     assert study.evidence("table1").array("error")[:, 0].tolist() == [[132, 4], [132, 4]]
+
+
+def test_renaming_and_moving_make_no_row_stale(tmp_path, monkeypatch):
+    trials = """
+from kernsemble.experiments.registry import Paper
+from PACKAGE.solver import double
+
+paper = Paper("written", title="t", datasets={"x": None})
+paper.exhibit("table1", "t", metrics=("error",))
+
+
+@paper.trials("table1", methods=("a",))
+def first(trial, *, n: int):
+    return {"error": double(n)}
+"""
+    solver = "FACTOR = 2\n\n\ndef double(n):\n    return FACTOR * n\n"
+    package = write_package(tmp_path, monkeypatch, trials=trials, solver=solver)
+    scales = "".join(f"  {scale}: {{table1: {{runs: 2}}}}\n" for scale in ("paper", "quick", "smoke"))
+    (tmp_path / "params.yaml").write_text(f"written:\n  protocol: {{table1: {{n: 4}}}}\n{scales}")
+    reload_paper(package)
+    Study(f"{package}.trials", "paper", tmp_path).run()
+    folder = tmp_path / package
+    (folder / "solver.py").rename(folder / "methods.py")
+    for path in (folder / "methods.py", folder / "trials.py"):
+        text = path.read_text().replace(f"{package}.solver", f"{package}.methods")
+        path.write_text(text.replace("double", "twice").replace("FACTOR", "_TIMES").replace("first", "one"))
+    reload_paper(package)
+    assert Study(f"{package}.trials", "paper", tmp_path).read("table1").complete
+    (folder / "methods.py").write_text((folder / "methods.py").read_text().replace("= 2", "= 3"))
+    reload_paper(package)
+    assert len(Study(f"{package}.trials", "paper", tmp_path).read("table1").stale) == 2
 
 
 RUN = """

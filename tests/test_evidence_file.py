@@ -18,11 +18,13 @@ from kernsemble.evidence_file import (
     format_file,
     format_rows,
     format_value,
+    keep_rows,
     only_writer,
     read_rows,
     write_atomically,
 )
 from kernsemble.experiments.plan import Key, Stamp
+from kernsemble.experiments.provenance import Provenance
 
 STAMP = Stamp("rev", "par", "dat")
 METRICS = ("error", "gap")
@@ -114,12 +116,79 @@ class TestFile:
         (found,) = read_rows(path, ("error",)).rows
         assert found.metrics == {"error": "0.1"}
 
+    @pytest.mark.parametrize(
+        "change", [("error,gap", "gap,error"), ("error", "eror"), ("gap,", ""), ("check", "x")]
+    )
+    def test_damaged_header_is_named_and_no_row_is_lost(self, tmp_path, change):
+        path = tmp_path / "e.csv"
+        path.write_text(format_file([row(0), row(1)], METRICS).decode().replace(*change, 1))
+        contents = read_rows(path, METRICS)
+        assert contents.rows == [row(0), row(1)]
+        assert contents.damaged == [1]
+        assert not contents.clean
+
+    def test_older_header_is_no_damage(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0)], METRICS))
+        contents = read_rows(path, (*METRICS, "fresh"))
+        assert (contents.rows, contents.damaged, contents.clean) == ([row(0)], [], False)
+
+    def test_lines_of_two_headers_in_one_file_are_read_under_their_own(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0)], METRICS) + format_file([row(1, gap="2")], ("gap",)))
+        contents = read_rows(path, ("gap",))
+        assert [found.metrics["gap"] for found in contents.rows] == ["1e-09", "2"]
+        assert contents.damaged == [3]  # the second header
+
+    def test_long_curve_is_read(self, tmp_path):
+        path = tmp_path / "e.csv"
+        curve = format_value(tuple(n / 7 for n in range(20_000)))
+        path.write_bytes(format_file([row(0, error=curve)], METRICS))
+        assert read_rows(path, METRICS).rows[0].metrics["error"] == curve
+
+    def test_trial_of_endless_digits_is_damage(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row("9" * 5000, dataset="a"), row(1)], METRICS))
+        assert read_rows(path, METRICS).damaged == [2]
+
+    def test_provenance_comes_back(self, tmp_path):
+        path = tmp_path / "e.csv"
+        made = row(0)._replace(provenance=Provenance("0123abcd", "openblas-1 Haswell x86_64"))
+        path.write_bytes(format_file([made, row(1)], METRICS))
+        assert read_rows(path, METRICS).rows == [made, row(1)]
+        assert pd.read_csv(path).columns[-7:].tolist() == [
+            *("seconds", "code", "lock", "arithmetic", "params", "data", "check"),
+        ]
+
     def test_many_rows_load_fast(self, tmp_path):
         path = tmp_path / "e.csv"
         path.write_bytes(format_file([row(n) for n in range(30_000)], METRICS))
         start = time.perf_counter()
         assert len(read_rows(path, METRICS).rows) == 30_000
         assert time.perf_counter() - start < 5
+
+
+class TestRowsThatFellOut:
+    def test_they_are_kept_once_and_the_oldest_go(self, tmp_path):
+        path = tmp_path / "cache" / "e.csv"
+        keep_rows(path, [], METRICS)
+        assert not path.exists()
+        keep_rows(path, [row(0), row(1)], METRICS)
+        keep_rows(path, [row(1), row(1, stamp=Stamp("other", "par", "dat")), row(2)], METRICS, at_most=3)
+        kept = read_rows(path, METRICS)
+        assert [(found.key.trial, found.stamp.code) for found in kept.rows] == [
+            (1, "rev"),
+            (1, "other"),
+            (2, "rev"),
+        ]
+        assert kept.clean
+
+    def test_damage_loses_one_row_only(self, tmp_path):
+        path = tmp_path / "e.csv"
+        keep_rows(path, [row(0), row(1)], METRICS)
+        path.write_bytes(path.read_bytes()[:-5])
+        keep_rows(path, [row(2)], METRICS)
+        assert [found.key.trial for found in read_rows(path, METRICS).rows] == [0, 2]
 
 
 class TestWriter:

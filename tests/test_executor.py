@@ -173,12 +173,12 @@ def test_every_trial_function_is_found_by_its_jobs(key):
 def test_worker_with_other_code_or_data_refuses(root):
     job = open_fake(root).plan["table1"].jobs()[0]
     object.__setattr__(job, "stamp", Stamp("0000000000", job.stamp.params, job.stamp.data))
-    with pytest.raises(WorkerMismatchError, match=r"code of 'draws': revision .*, expected 0000000000"):
+    with pytest.raises(WorkerMismatchError, match=r"code of 'draws': identity .*, expected 0000000000"):
         run_job(job)
     with pytest.raises(PlanError, match="code changed"):
         execute([job], InProcess(), lambda outcomes: None)
     job = open_fake(root).plan["table1"].jobs()[0]
-    object.__setattr__(job, "stamp", Stamp(job.stamp.revision, job.stamp.params, "12345678"))
+    object.__setattr__(job, "stamp", Stamp(job.stamp.code, job.stamp.params, "12345678"))
     with pytest.raises(WorkerMismatchError, match=r"data of 'coin': checksum generated, expected 12345678"):
         run_job(job)
 

@@ -14,6 +14,7 @@ from machinery import MODULE, open_fake
 from kernsemble.evidence import Sample
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.registry import PAPERS
+from kernsemble.experiments.warrants import Standing, sentence
 from kernsemble.ledger import (
     Derived,
     Finding,
@@ -148,6 +149,10 @@ def test_fake_paper_from_end_to_end(root):
         written = list(csv.DictReader(file))
     assert [LedgerRow(**line) for line in written] == rows
     assert json.loads((root / "ledger.json").read_text()) == counts
+    standing = Standing(computed=3, stale=1)
+    assert ledger_files(rows, root, {"overall": standing}) == ["ledger.json"]
+    evidence = json.loads((root / "ledger.json").read_text())["evidence"]["overall"]
+    assert sentence(evidence) == str(standing) == "4 rows of evidence: 3 by today's code, 1 STALE"
     columns = "paper exhibit row column kind printed printed_spread ours ours_spread runs z verdict note"
     assert list(written[0]) == columns.split()
 

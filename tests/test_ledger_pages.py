@@ -1,6 +1,7 @@
 """The ledger's drawings and its pages of the site."""
 
 import importlib
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import numpy as np
 import pytest
 
 from kernsemble.experiments.errors import PlanError
-from kernsemble.ledger import LedgerRow, ledger_files, read_ledger
+from kernsemble.experiments.warrants import Standing
+from kernsemble.ledger import LedgerRow, ledger_files, read_ledger, read_standing
 from kernsemble.ledger_figures import (
     chance_beyond,
     compared_rows,
@@ -20,6 +22,7 @@ from kernsemble.ledger_figures import (
 from kernsemble.score import BEGIN, END, score_table, update_readme
 
 ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results" / "paper"
 
 
 def make_row(z=0.5, verdict="match", paper="linli2005", kind="cell", row="sonar", note="5 <runs>"):
@@ -149,7 +152,24 @@ def test_score_is_put_between_its_marks(tmp_path):
 
 
 def test_readme_shows_the_score_of_the_committed_ledger():
-    assert not update_readme(read_ledger(ROOT / "results/paper/ledger.csv"), ROOT / "README.md", write=False)
+    rows, standing = read_ledger(RESULTS / "ledger.csv"), read_standing(RESULTS / "ledger.json")
+    assert not update_readme(rows, ROOT / "README.md", standing, write=False)
+
+
+def test_how_the_evidence_stands_is_said_below_the_score(pages, tmp_path):
+    numbers = Standing(computed=2, stale=1).as_dict()
+    ledger = tmp_path / "ledger.json"
+    ledger.write_text(json.dumps({"overall": {}, "evidence": {"overall": numbers}}))
+    said = read_standing(ledger)
+    assert said == "3 rows of evidence: 2 by today's code, 1 STALE."
+    path = tmp_path / "README.md"
+    path.write_text(f"a\n{BEGIN}\n{END}\nb\n")
+    update_readme([make_row()], path, said)
+    assert f"\n\n{said}\n\n{END}" in path.read_text()
+    places = {"linli2005": pages.Places("linli2005")}
+    assert f":::\n\n{said}\n" in pages.index_page([make_row()], places, {}, said)
+    ledger.write_text("{}")
+    assert read_standing(ledger) == ""
 
 
 def test_errata_are_lifted_from_the_notebooks(load_extension, tmp_path):

@@ -20,12 +20,12 @@ def studies(root):
 
 def tamper(study, exhibit, old, new):
     """Change committed numbers as somebody would who also mends the check."""
-    from kernsemble.evidence_file import Row, format_file, read_rows
+    from kernsemble.evidence_file import format_file, read_rows
 
     path, columns = study.path(exhibit), study.plan[exhibit].exhibit.columns
     rows = [
-        Row(r.key, {k: v.replace(old, new) for k, v in r.metrics.items()}, r.seconds, r.stamp)
-        for r in read_rows(path, columns).rows
+        row._replace(metrics={name: text.replace(old, new) for name, text in row.metrics.items()})
+        for row in read_rows(path, columns).rows
     ]
     path.write_bytes(format_file(rows, columns))
 

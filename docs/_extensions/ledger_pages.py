@@ -16,7 +16,7 @@ from pathlib import Path
 from ledger_places import Places, read_places
 
 from kernsemble.experiments.registry import PAPERS
-from kernsemble.ledger import VERDICTS, LedgerRow, read_ledger
+from kernsemble.ledger import VERDICTS, LedgerRow, read_ledger, read_standing
 from kernsemble.ledger_figures import BEYOND, chance_beyond, compared_rows, scored_rows
 from kernsemble.published import read_claims
 from kernsemble.score import score_table
@@ -34,14 +34,17 @@ it; a triangle or a cross leads to what was tried and found about it.
 
 def write_ledger_pages(root: Path, folder: Path) -> None:
     """Write ``index.md``, one page for each paper, and the drawings."""
-    rows = read_ledger(root / "results" / "paper" / "ledger.csv")
+    results = root / "results" / "paper"
+    rows = read_ledger(results / "ledger.csv")
+    standing = read_standing(results / "ledger.json")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for drawing in DRAWINGS:
-        shutil.copy2(root / "results" / "paper" / drawing, folder)
+        shutil.copy2(results / drawing, folder)
     places = {key: read_places(root, key) for key in PAPERS}
     statements = {claim.id: claim.statement for claim in read_claims(root / "published" / "claims.yaml")}
-    (folder / "index.md").write_text(index_page(rows, places, statements), encoding="utf-8")
+    index = index_page(rows, places, statements, standing)
+    (folder / "index.md").write_text(index, encoding="utf-8")
     for key in PAPERS:
         own = [row for row in rows if row.paper == key]
         (folder / f"{key}.md").write_text(paper_page(own, places[key], statements), encoding="utf-8")
@@ -53,8 +56,13 @@ def _link(address: str, text: str, name: str = "") -> str:
     return f'<a href="{address}"{label}>{escape(text)}</a>' if address else escape(text)
 
 
-def index_page(rows: Sequence[LedgerRow], places: Mapping[str, Places], statements: dict[str, str]) -> str:
-    """Return the page with the score, the drawings, and all rows."""
+def index_page(
+    rows: Sequence[LedgerRow],
+    places: Mapping[str, Places],
+    statements: dict[str, str],
+    standing: str = "",
+) -> str:
+    """Return the page with the score, how its evidence stands, the drawings, and all rows."""
     scored = scored_rows(rows)
     facts = len(compared_rows(rows)) - len(scored)
     beyond = sum(abs(float(row.z)) > BEYOND for row in scored)
@@ -73,6 +81,8 @@ name leads to its tables, cell by cell; [the table of all rows](#all-rows) can b
 :::{{container}} score
 {score_table(rows, link="[{0}]({0}.md)".format)}
 :::
+
+{standing}
 
 ```{{toctree}}
 :maxdepth: 1

@@ -5,6 +5,9 @@ import sys
 
 def main() -> int:
     """Run the command line."""
+    from kernsemble.experiments.arithmetic import pin_kernels
+
+    pin_kernels()  # before NumPy is imported
     from kernsemble.cli import main
 
     return main()

@@ -69,6 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_list(commands)
     _add_reproduce(commands)
     _add_verify(commands)
+    _add_adopt(commands)
     command = _add(commands, "ledger", ledger, "judge every printed number and claim: results/paper/ledger.*")
     command.add_argument(
         "--check", action="store_true", help="write nothing; fail when the files would change"
@@ -91,6 +92,7 @@ def _add_list(commands: argparse._SubParsersAction) -> None:
     command = _add(commands, "list", list_papers, "papers, exhibits, trials done, stale, and time left")
     command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
     command.add_argument("--scale", choices=SCALES, default="paper", help="default: paper")
+    command.add_argument("--why", action="store_true", help="say of stale rows what made them so")
     command.add_argument("--jobs", type=int, metavar="N", help="processes that the time left counts with")
 
 
@@ -136,6 +138,19 @@ def _add_verify(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
 
 
+def _add_adopt(commands: argparse._SubParsersAction) -> None:
+    command = _add(
+        commands,
+        "adopt",
+        adopt,
+        "compute a sample of the committed rows of older code again; if equal, they count",
+    )
+    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
+    command.add_argument("--dry-run", action="store_true", help="say what would be computed, and how long")
+    command.add_argument("--bits", action="store_true", help="only rows equal to the last digit are equal")
+    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
+
+
 def _keys(names: Sequence[str]) -> list[str]:
     """Return the papers that are asked for; all that are written by default."""
     from kernsemble.experiments.registry import STUDIES, available_papers
@@ -154,7 +169,7 @@ def list_papers(options: argparse.Namespace) -> int:
 
     keys = _keys(options.papers)
     for key in keys:
-        for line in exhibit_lines(key, options.scale, options.jobs):
+        for line in exhibit_lines(key, options.scale, options.jobs, why=options.why):
             say(line)
     for key in [] if options.papers else [key for key in PAPERS if key not in keys]:
         say(f"{key}: no trials yet")
@@ -201,19 +216,34 @@ def verify(options: argparse.Namespace) -> int:
     return OK if (summary.all_agree if options.strict else summary.nothing_differs) else FAILED
 
 
+def adopt(options: argparse.Namespace) -> int:
+    """Adopt rows that older code has computed, where a sample comes out equal."""
+    from kernsemble.adoption import adopt_paper
+    from kernsemble.study import Study, find_root, number_of_jobs
+
+    all_well = True
+    for key in _keys(options.papers):
+        study = Study(key, "paper", find_root(), jobs=number_of_jobs(options.jobs))
+        for line, well in adopt_paper(study, dry_run=options.dry_run, equal_bits=options.bits):
+            say(line)
+            all_well &= well
+    return OK if all_well else FAILED
+
+
 def ledger(options: argparse.Namespace) -> int:
     """Write the ledger, or check that the committed one is current."""
-    from kernsemble.ledger import judge_all, ledger_files, ledger_summary, totals
+    from kernsemble.ledger import judge_all, ledger_files, ledger_summary, standings, totals
     from kernsemble.score import update_readme
     from kernsemble.study import find_root
 
     root = find_root()
-    rows = judge_all(root)
+    rows, evidence = judge_all(root), standings(root)
     folder: Path = root / "results" / "paper"
     for line in ledger_summary(totals(rows)):
         say(line)
-    changed = ledger_files(rows, folder, write=not options.check)
-    if update_readme(rows, root / "README.md", write=not options.check):
+    say(str(evidence["overall"]))
+    changed = ledger_files(rows, folder, evidence, write=not options.check)
+    if update_readme(rows, root / "README.md", f"{evidence['overall']}.", write=not options.check):
         changed.append("README.md")
     if not options.check:
         from kernsemble.ledger_figures import save_ledger_figures

@@ -1,13 +1,14 @@
 """Evidence: what the trials of an exhibit gave, and how much of it is current.
 
-A row is current when its stamp (revision of the code, parameters, checksum of the data) is today's. A row
-with another stamp is stale: it is counted, never shown, and computed again. Evidence is complete, or says
-that it is not.
+A row is current when its parameters and data are today's, and its code is today's or has been adopted
+(``experiments/warrants.py``). Any other row is stale: it is counted, never shown, and computed again.
+Evidence is complete, or says that it is not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,8 +16,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from kernsemble.evidence_file import EvidenceError, Row, read_rows
-from kernsemble.experiments.plan import ExhibitPlan, Key
+from kernsemble.evidence_file import (
+    EvidenceError,
+    EvidenceWriter,
+    Row,
+    format_file,
+    keep_rows,
+    read_rows,
+    write_atomically,
+)
+from kernsemble.experiments.plan import ExhibitPlan, Key, Stamp
+from kernsemble.experiments.warrants import Adoption, Standing, Warrants
 
 
 class IncompleteEvidenceError(EvidenceError):
@@ -75,15 +85,28 @@ class Evidence:
     plan : ExhibitPlan
         What the scale asks for.
     current : dict of Key to Row
-    stale : set of Key
-        Rows wanted by the plan that are there with another stamp only.
+    stale : dict of Key to Row
+        Rows wanted by the plan that are there, but made by other code, parameters or data.
+    paths : dict of Key to tuple of Adoption
+        Why those of the current rows count that other code has computed.
+    refused : dict of Adoption to Key
+        Adoptions that were not earned, each with the row that would have had to be computed.
+    contradicted : list of Key
+        Rows that are there twice, with other numbers: none of them counts.
     damaged : list of int
         Line numbers that failed their check.
+    clean : bool
+        Whether the file is fit to be appended to.
+    rows : sequence of Row
+        All sound rows of the file, in its order.
     """
 
     plan: ExhibitPlan
     current: dict[Key, Row]
-    stale: set[Key] = field(default_factory=set)
+    stale: dict[Key, Row] = field(default_factory=dict)
+    paths: dict[Key, tuple[Adoption, ...]] = field(default_factory=dict)
+    refused: dict[Adoption, Key] = field(default_factory=dict)
+    contradicted: list[Key] = field(default_factory=list)
     damaged: list[int] = field(default_factory=list)
     clean: bool = True
     rows: Sequence[Row] = ()
@@ -105,6 +128,14 @@ class Evidence:
             return ""
         stale = f", {len(self.stale)} stale" if self.stale else ""
         return f"incomplete: {len(self.current)} of {len(self.plan.stamps)} trials{stale}"
+
+    @property
+    def standing(self) -> Standing:
+        """How many rows today's code has computed, how many are adopted, stale, or missing."""
+        standing = Standing(stale=len(self.stale), missing=len(self.missing) - len(self.stale))
+        for key in self.current:
+            standing.count(self.paths.get(key, ()))
+        return standing
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -189,18 +220,145 @@ class Evidence:
         return cells
 
 
-def read_evidence(path: Path, plan: ExhibitPlan) -> Evidence:
-    """Read an exhibit's file and tell its rows apart: current, stale, damaged."""
+def read_evidence(path: Path, plan: ExhibitPlan, warrants: Warrants | None = None) -> Evidence:
+    """Read an exhibit's file and tell its rows apart: current, stale, damaged.
+
+    Without warrants, only rows of today's code are current.
+    """
     contents = read_rows(path, plan.exhibit.columns)
-    current: dict[Key, Row] = {}
-    stale: set[Key] = set()
-    for row in contents.rows:
-        stamp = plan.stamps.get(row.key)
-        if stamp == row.stamp:
-            current[row.key] = row
-        elif stamp is not None:
-            stale.add(row.key)
-    return Evidence(plan, current, stale - set(current), contents.damaged, contents.clean, contents.rows)
+    warrants = warrants or Warrants()
+    contradicted = _contradicted(contents.rows, plan.exhibit.metrics)
+    rows = [row for row in contents.rows if (row.key, row.stamp) not in contradicted]
+    evidence = _sorted_out(rows, plan, warrants)
+    while refused := _unearned(evidence, warrants):
+        warrants = warrants.without(refused)
+        evidence = _sorted_out(rows, plan, warrants, evidence.refused | refused)
+    evidence.contradicted = sorted(
+        {key for key, _ in contradicted if key in plan.stamps} - set(evidence.current)
+    )
+    evidence.damaged, evidence.clean, evidence.rows = contents.damaged, contents.clean, contents.rows
+    return evidence
+
+
+def _contradicted(rows: Iterable[Row], metrics: Sequence[str]) -> set[tuple[Key, Stamp]]:
+    """Return rows that are there twice with the same stamp and other numbers, timing apart."""
+    first: dict[tuple[Key, Stamp], Row] = {}
+    return {
+        (row.key, row.stamp)
+        for row in rows
+        if (other := first.setdefault((row.key, row.stamp), row)) is not row
+        and any(row.metrics.get(name) != other.metrics.get(name) for name in metrics)
+    }
+
+
+def _sorted_out(
+    rows: Iterable[Row], plan: ExhibitPlan, warrants: Warrants, refused: dict[Adoption, Key] | None = None
+) -> Evidence:
+    """Tell current rows from stale ones; of two that count, the one with the shorter path does."""
+    evidence = Evidence(plan, {}, refused=refused or {})
+    for row in rows:
+        today = plan.stamps.get(row.key)
+        if today is None:
+            continue
+        same_inputs = row.stamp == today._replace(code=row.stamp.code)
+        path = warrants.path(row.stamp.code, today.code) if same_inputs else None
+        if path is None:
+            evidence.stale[row.key] = row
+        elif row.key not in evidence.current or len(path) <= len(evidence.paths.get(row.key, ())):
+            evidence.current[row.key] = row
+            evidence.paths.pop(row.key, None)
+            evidence.paths.update({row.key: path} if path else {})
+    evidence.stale = {key: row for key, row in evidence.stale.items() if key not in evidence.current}
+    return evidence
+
+
+def _unearned(evidence: Evidence, warrants: Warrants) -> dict[Adoption, Key]:
+    if not evidence.paths:
+        return {}
+    codes = {key: row.stamp.code for key, row in evidence.current.items()}
+    seconds = {key: row.seconds for key, row in evidence.current.items()}
+    return warrants.unearned(evidence.paths, codes, seconds)
+
+
+class Store:
+    """The file of an exhibit's evidence, and beside it the rows that have fallen out of it.
+
+    Rows fall out when others are computed in their place; when the code returns, they do too.
+
+    Parameters
+    ----------
+    path, fallen : Path
+        The two files.
+    plan : ExhibitPlan
+    warrants : Warrants
+    """
+
+    def __init__(self, path: Path, fallen: Path, plan: ExhibitPlan, warrants: Warrants) -> None:
+        self.path = path
+        self.fallen = fallen
+        self.plan = plan
+        self.warrants = warrants
+        self.columns = plan.exhibit.columns
+
+    def read(self) -> Evidence:
+        """Read the evidence as it is on the disk."""
+        return read_evidence(self.path, self.plan, self.warrants)
+
+    def complaints(self, found: Evidence) -> Iterator[str]:
+        """Say what is wrong with the file."""
+        if lines := found.damaged:
+            numbers = ", ".join(map(str, lines[:10])) + (f" and {len(lines) - 10} more" if lines[10:] else "")
+            what = f"lines {numbers} are" if lines[1:] else f"line {numbers} is"
+            yield f"{self.path}: {what} damaged; trials that are lost are computed again."
+        for key in found.contradicted[:10]:
+            yield f"{self.path}: {key} is there twice with other numbers; it is computed again."
+        for line, key in found.refused.items():
+            yield f"{self.path}: the adoption {line} is refused: {key} was drawn for it and not computed."
+
+    def recall(self, found: Evidence, keys: Collection[Key] | None = None) -> Evidence:
+        """Take missing rows from those that fell out; of chosen keys, only rows of today's code."""
+        if not found.missing or not self.fallen.is_file():
+            return found
+        kept = read_evidence(self.fallen, self.plan, self.warrants if keys is None else None).current
+        wanted = found.missing if keys is None else set(found.missing) & set(keys)
+        rows = [kept[key] for key in wanted if key in kept]
+        if not rows:
+            return found
+        with self.append(found) as append:
+            append(rows)
+        return self.read()
+
+    @contextmanager
+    def append(self, found: Evidence) -> Iterator[Callable[[Iterable[Row]], None]]:
+        """Open the file to append rows; it is repaired first if it has to be."""
+        sound = [row for row in found.rows if row.key not in found.contradicted]
+        writer = EvidenceWriter(self.path, self.columns, sound, found.clean and not found.contradicted)
+        try:
+            yield writer.append
+        finally:
+            writer.close()
+
+    def settle(self) -> None:
+        """Write a complete file anew, sorted."""
+        found = self.read()
+        if found.complete and self.plan.stamps:
+            self._replace(found, list(found.current.values()))
+
+    def forget(self, but: Collection[str]) -> None:
+        """Drop all rows, except current ones of some datasets."""
+        found = self.read()
+        self._replace(found, [row for key, row in found.current.items() if key.dataset in but])
+
+    def _replace(self, found: Evidence, kept: list[Row]) -> None:
+        """Write the file with some of its rows; of the others, those that are not current fall out."""
+        current = {(row.key, row.stamp) for row in found.current.values()}
+        keep_rows(
+            self.fallen, [row for row in found.rows if (row.key, row.stamp) not in current], self.columns
+        )
+        if kept:
+            write_atomically(self.path, format_file(kept, self.columns))
+        else:
+            self.path.unlink(missing_ok=True)
 
 
 def _number(text: str | None) -> float | np.ndarray:

@@ -1,9 +1,9 @@
 """The file of an exhibit's evidence: CSV, one row a trial, appended as trials finish.
 
-Each row ends with a CRC-32 of its text, so that a half-written or damaged line is noticed wherever it is.
-Rows are flushed to the disk before the next batch is taken; a run that was killed goes on from what is
-there. When all rows of the scale are current, the file is written anew, sorted, in one step: its bytes then
-depend on the rows alone.
+Each row ends with a CRC-32 of the header and its own text, so that a half-written or damaged line is noticed
+wherever it is, and so are columns that changed their names. Rows are flushed to the disk before the next
+batch is taken; a run that was killed goes on from what is there. When all rows of the scale are current, the
+file is written anew, sorted, in one step: its bytes then depend on the rows alone.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from typing import NamedTuple
 
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.plan import Key, Stamp
+from kernsemble.experiments.provenance import NOT_RECORDED, Provenance
 
 KEY_COLUMNS = ("dataset", "method", "trial")
-TAIL_COLUMNS = ("seconds", "revision", "params", "data")
+TAIL_COLUMNS = ("seconds", "code", "lock", "arithmetic", "params", "data")
 CHECK = "check"
 Value = float | int | tuple[float | int, ...]
+csv.field_size_limit(2**31 - 1)  # a long curve is one cell
 
 
 class EvidenceError(PlanError):
@@ -34,12 +36,13 @@ class EvidenceError(PlanError):
 
 
 class Row(NamedTuple):
-    """One row: its key, the metrics as text, the seconds it took, and its stamp."""
+    """One row: its key, the metrics as text, the seconds it took, and what it came from."""
 
     key: Key
     metrics: Mapping[str, str]
     seconds: float
     stamp: Stamp
+    provenance: Provenance = NOT_RECORDED
 
 
 @dataclass
@@ -54,6 +57,9 @@ class Contents:
 def read_rows(path: Path, metrics: Sequence[str]) -> Contents:
     """Read a file of evidence; lines that fail their check are counted, never used.
 
+    The check of a row covers the header above it: a row is read under the file's header, or under today's
+    where only that one fits, because the file's has been damaged.
+
     Parameters
     ----------
     path : Path
@@ -66,59 +72,53 @@ def read_rows(path: Path, metrics: Sequence[str]) -> Contents:
         return Contents()
     except OSError as error:
         raise EvidenceError(f"{path} cannot be read: {error.strerror}.") from None
-    header = (*KEY_COLUMNS, *metrics, *TAIL_COLUMNS)
     lines = data.split(b"\n")
-    numbers, bodies, damaged = _sound_lines(lines)
-    parsed = [next(csv.reader([body])) for body in bodies]
-    columns = _columns(lines[0], header, len(parsed[0]) if parsed else None)
-    if columns is None:
-        damaged.append(1)
-        columns = header
-    known = frozenset(metrics)
-    rows = [_row(columns, cells, known) for cells in parsed]
-    damaged += [number for number, row in zip(numbers, rows, strict=True) if row is None]
-    clean = lines[0] == _as_line((*header, CHECK)) and not damaged and data.endswith(b"\n")
-    return Contents([row for row in rows if row is not None], sorted(damaged), clean)
-
-
-def _sound_lines(lines: list[bytes]) -> tuple[list[int], list[str], list[int]]:
-    """Return numbers and texts of the lines whose check is right, and the numbers of the others."""
-    numbers, bodies, damaged = [], [], []
+    own, today = lines[0].rstrip(b"\r"), _header(metrics)
+    headers = {line: columns for line in (own, today) if (columns := _columns(line))}
+    checks = {line: zlib.crc32(line) for line in headers}
+    contents, fitting, known = Contents(), set(), frozenset(metrics)
     for number, line in enumerate(lines[1:], start=2):
         body, _, check = line.rstrip(b"\r").rpartition(b",")
-        if number < len(lines) and _crc(body) == check:
-            numbers.append(number)
-            bodies.append(body.decode(errors="replace"))
-        elif line or number < len(lines):  # the last one ends in a line break, or was cut off
-            damaged.append(number)
-    return numbers, bodies, damaged
+        ended = number < len(lines)  # the last line ends in a line break, or was cut off
+        header = next((h for h in headers if ended and _crc(body, checks[h]) == check), None)
+        row = _row(headers[header], body, known) if header is not None else None
+        if row is not None:
+            contents.rows.append(row)
+            fitting.add(header)
+        elif line or ended:
+            contents.damaged.append(number)
+    if own not in headers or fitting == {today} != {own}:
+        contents.damaged.insert(0, 1)
+    contents.clean = own == today and not contents.damaged and data.endswith(b"\n")
+    return contents
 
 
-def _columns(line: bytes, expected: tuple[str, ...], width: int | None) -> tuple[str, ...] | None:
-    """Return the columns that a header line names; None when it is damaged, and today's are to be taken."""
+def _header(metrics: Sequence[str]) -> bytes:
+    return _as_line((*KEY_COLUMNS, *metrics, *TAIL_COLUMNS, CHECK))
+
+
+def _columns(line: bytes) -> tuple[str, ...] | None:
+    """Return the columns that a header line names, the check apart; None when it is damaged."""
     try:
-        columns = tuple(next(csv.reader([line.decode(errors="replace").rstrip("\r")]), ()))
+        columns = tuple(next(csv.reader([line.decode(errors="replace")]), ()))
     except csv.Error:
         return None
-    ends = (columns[:3], columns[-5:]) == (KEY_COLUMNS, (*TAIL_COLUMNS, CHECK))
-    if not ends or len(set(columns)) < len(columns):
-        return None
-    if len(columns) == len(expected) + 1 and set(columns) - set(expected) - {CHECK}:
-        return None  # as wide as today's header, with a name that is not in it
-    if len(columns) - 1 != width == len(expected):
-        return None  # the rows are as wide as today's header, and this one is not
-    return columns[:-1]
+    ends = columns[: len(KEY_COLUMNS)], columns[-len(TAIL_COLUMNS) - 1 :]
+    sound = ends == (KEY_COLUMNS, (*TAIL_COLUMNS, CHECK)) and len(set(columns)) == len(columns)
+    return columns[:-1] if sound else None
 
 
-def _row(columns: tuple[str, ...], cells: list[str], known: frozenset[str]) -> Row | None:
+def _row(columns: tuple[str, ...], body: bytes, known: frozenset[str]) -> Row | None:
+    cells = next(csv.reader([body.decode(errors="replace")]), [])
     if len(cells) != len(columns):
         return None
-    dataset, method, trial, *values, seconds, revision, params, data = cells
-    if not trial.isdecimal() or not _is_number(seconds):
+    dataset, method, trial, *values, seconds, code, lock, arithmetic, params, data = cells
+    if not (trial.isdecimal() and trial.isascii() and len(trial) < 10) or not _is_number(seconds):
         return None
-    named = zip(columns[3:-4], values, strict=True)
+    named = zip(columns[len(KEY_COLUMNS) :], values, strict=False)
     metrics = {name: text for name, text in named if text and name in known}
-    return Row(Key(dataset, method, int(trial)), metrics, float(seconds), Stamp(revision, params, data))
+    key, stamp = Key(dataset, method, int(trial)), Stamp(code, params, data)
+    return Row(key, metrics, float(seconds), stamp, Provenance(lock, arithmetic))
 
 
 def _is_number(text: str) -> bool:
@@ -129,8 +129,8 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _crc(body: bytes) -> bytes:
-    return b"%08x" % zlib.crc32(body)
+def _crc(body: bytes, of_header: int) -> bytes:
+    return b"%08x" % zlib.crc32(body, of_header)
 
 
 def format_value(value: Value) -> str:
@@ -140,21 +140,21 @@ def format_value(value: Value) -> str:
 
 def format_rows(rows: Iterable[Row], metrics: Sequence[str]) -> bytes:
     """Return the lines of rows, each with its check."""
-    lines = []
+    lines, of_header = [], zlib.crc32(_header(metrics))
     for row in rows:
         values = [row.metrics.get(name, "") for name in metrics]
-        cells = (*row.key, *values, f"{row.seconds:.4g}", *row.stamp)
+        code, *inputs = row.stamp
+        cells = (*row.key, *values, f"{row.seconds:.4g}", code, *row.provenance, *inputs)
         body = _as_line(cells)
         if b"\n" in body or b"\r" in body:
             raise EvidenceError(f"A name in {row.key} contains a line break.")
-        lines.append(b"%s,%s\n" % (body, _crc(body)))
+        lines.append(b"%s,%s\n" % (body, _crc(body, of_header)))
     return b"".join(lines)
 
 
 def format_file(rows: Iterable[Row], metrics: Sequence[str]) -> bytes:
     """Return the bytes of a whole file, sorted by key."""
-    header = _as_line((*KEY_COLUMNS, *metrics, *TAIL_COLUMNS, CHECK))
-    return b"%s\n%s" % (header, format_rows(sorted(rows, key=lambda row: row.key), metrics))
+    return b"%s\n%s" % (_header(metrics), format_rows(sorted(rows, key=lambda row: row.key), metrics))
 
 
 def _as_line(cells: Iterable[object]) -> bytes:
@@ -200,6 +200,14 @@ class EvidenceWriter:
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)
+
+
+def keep_rows(path: Path, rows: Iterable[Row], metrics: Sequence[str], at_most: int = 50_000) -> None:
+    """Add rows to a file that others may need again; of more than it may hold, the oldest go."""
+    kept = {(row.key, row.stamp): row for row in (*read_rows(path, metrics).rows, *rows)}
+    if kept:
+        lines = format_rows(list(kept.values())[-at_most:], metrics)
+        write_atomically(path, b"%s\n%s" % (_header(metrics), lines))
 
 
 def write_atomically(path: Path, data: bytes) -> None:

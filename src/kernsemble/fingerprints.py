@@ -31,7 +31,7 @@ def fingerprint(plan: Plan) -> str:
 def _entry(jobs: Sequence[Job]) -> dict[str, str | int]:
     rows = sorted(repr((*key, *job.stamp)) for job in jobs for key in job.keys)
     digest = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:10]
-    return {"code": jobs[0].stamp.revision, "rows": len(rows), "digest": digest}
+    return {"code": jobs[0].stamp.code, "rows": len(rows), "digest": digest}
 
 
 def write_fingerprints(keys: Sequence[str], root: Path) -> Iterator[str]:

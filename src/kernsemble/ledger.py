@@ -13,7 +13,7 @@ import io
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from importlib import import_module
 from importlib.util import find_spec
@@ -25,6 +25,7 @@ from kernsemble.evidence import IncompleteEvidenceError, Sample
 from kernsemble.evidence_file import write_atomically
 from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.registry import PAPERS, available_papers
+from kernsemble.experiments.warrants import Standing, sentence
 from kernsemble.published import Claim, PrintedCell, read_cells, read_claims
 from kernsemble.study import Study
 
@@ -303,6 +304,16 @@ def judge_all(root: Path, papers: Sequence[str] = PAPERS) -> list[LedgerRow]:
     return rows + [judge_claim(c, readings.get(c.paper), studies.get(c.paper)) for c in claims]
 
 
+def standings(root: Path) -> dict[str, Standing]:
+    """Return how the committed rows stand, overall and of each study."""
+    studies = [Study(key, "paper", root, compute=False) for key in available_papers()]
+    own = {study.key: study.standing for study in studies}
+    overall = Standing()
+    for standing in own.values():
+        overall.merge(standing)
+    return {"overall": overall, **own}
+
+
 def totals(rows: Iterable[LedgerRow]) -> dict[str, dict]:
     """Count verdicts per paper and overall; every count stands beside its denominator."""
     rows = list(rows)
@@ -326,13 +337,28 @@ def read_ledger(path: Path) -> list[LedgerRow]:
         return [LedgerRow(**row) for row in csv.DictReader(file)]
 
 
-def ledger_files(rows: Sequence[LedgerRow], folder: Path, *, write: bool = True) -> list[str]:
+def read_standing(path: Path) -> str:
+    """Read from ``ledger.json`` how the committed rows stand, in words; empty where it does not say."""
+    numbers = json.loads(path.read_text(encoding="utf-8")).get("evidence")
+    return f"{sentence(numbers['overall'])}." if numbers else ""
+
+
+def ledger_files(
+    rows: Sequence[LedgerRow],
+    folder: Path,
+    evidence: Mapping[str, Standing] | None = None,
+    *,
+    write: bool = True,
+) -> list[str]:
     """Write ``ledger.csv`` and ``ledger.json``; return the names of those that change, or would."""
+    counts = totals(rows)
+    if evidence:
+        counts["evidence"] = {key: standing.as_dict() for key, standing in evidence.items()}
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([field.name for field in fields(LedgerRow)])
     writer.writerows(astuple(row) for row in rows)
-    contents = {"ledger.csv": buffer.getvalue(), "ledger.json": json.dumps(totals(rows), indent=2) + "\n"}
+    contents = {"ledger.csv": buffer.getvalue(), "ledger.json": json.dumps(counts, indent=2) + "\n"}
     changed = []
     for name, text in contents.items():
         path = folder / name

@@ -21,8 +21,8 @@ from typing import Any
 import nbformat
 
 from kernsemble.evidence_file import write_atomically
+from kernsemble.experiments.arithmetic import variables as trial_variables
 from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.worker import THREAD_VARIABLES
 
 PARAMETERS = "parameters"
 INJECTED = "injected-parameters"
@@ -133,10 +133,10 @@ def _execute(
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for the kernel: one thread, a fixed order of sets; its parameter gives the scale."""
+    """Give the kernel the arithmetic of trials and a fixed order of sets; its parameter gives the scale."""
     before = dict(os.environ)
     os.environ.pop("KERNSEMBLE_SCALE", None)
-    fixed = dict.fromkeys(THREAD_VARIABLES, "1") | {"PYTHONHASHSEED": "0"}
+    fixed = trial_variables() | {"PYTHONHASHSEED": "0"}
     os.environ.update({**fixed, "PYDEVD_DISABLE_FILE_VALIDATION": "1", **variables})
     try:
         yield

@@ -9,16 +9,22 @@ import numpy as np
 from kernsemble.evidence import Evidence
 from kernsemble.experiments.plan import Key
 from kernsemble.experiments.progress import duration
+from kernsemble.experiments.warrants import Standing
+from kernsemble.staleness import Origins
 from kernsemble.study import Study, find_root, number_of_jobs
 
 
-def exhibit_lines(key: str, scale: str, jobs: int | None = None) -> Iterator[str]:
-    """Yield a heading for a paper and a line for each exhibit that the scale has."""
+def exhibit_lines(key: str, scale: str, jobs: int | None = None, *, why: bool = False) -> Iterator[str]:
+    """Yield a heading for a paper and a line for each exhibit that the scale has, then how its rows stand.
+
+    With ``why``, what made rows stale follows each exhibit.
+    """
     n_jobs = number_of_jobs(jobs)
     study = Study(key, scale, find_root(), compute=False)
     whole = Study(key, "paper", study.root, compute=False)
     yield f"{study.key}: {study.title} ({scale} scale, {n_jobs} jobs)"
     width = max(map(len, study.exhibits), default=0)
+    origins, standing = Origins(study), Standing()
     for name in study.exhibits:
         evidence = study.read(name)
         wanted = len(evidence.plan.stamps)
@@ -26,6 +32,12 @@ def exhibit_lines(key: str, scale: str, jobs: int | None = None) -> Iterator[str
             known = [evidence, whole.read(name)]
             done = f"{len(evidence.current):>6} of {wanted:<6}"
             yield f"  {name:{width}}  {done} {_state(evidence, known, n_jobs)}"
+            standing.merge(evidence.standing)
+            if why:
+                yield from (f"    {reason}" for reason in origins.reasons(evidence))
+    yield f"  {standing}"
+    if why:
+        origins.remember()
 
 
 def _state(evidence: Evidence, known: list[Evidence], n_jobs: int) -> str:

@@ -13,8 +13,10 @@ from kernsemble.experiments.errors import PlanError
 from kernsemble.experiments.executor import Report
 from kernsemble.experiments.plan import Plan
 from kernsemble.experiments.progress import note
+from kernsemble.experiments.warrants import Standing
 from kernsemble.notebooks import NotebookError, render_notebook
 from kernsemble.published import read_cells, read_claims
+from kernsemble.staleness import Origins
 from kernsemble.study import Study, TrialsFailedError, find_root, number_of_jobs, raise_on_failures
 from kernsemble.verification import Agreement, compare_study
 
@@ -27,7 +29,7 @@ class Summary:
     """What came of some papers."""
 
     agreements: dict[str, Agreement] = field(default_factory=dict)
-    late: dict[str, str] = field(default_factory=dict)
+    committed: dict[str, Standing] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -56,8 +58,22 @@ class Summary:
             lines += [f"  another path: {key} {name}" for name in agreement.parted[:20]]
         if len(self.agreements) > 1:
             lines.append(f"all papers, {scale} scale: {self.total}")
-        lines += [f"STALE: {key}: {what}" for key, what in self.late.items()]
+        lines += self._committed_lines()
         return lines + [f"FAILED: {key}: {why}" for key, why in self.failed.items()]
+
+    def _committed_lines(self) -> list[str]:
+        """Say how the committed rows stand, and what refreshes stale ones."""
+        standing = Standing()
+        for own in self.committed.values():
+            standing.merge(own)
+        lines = [f"committed: {standing}"] if self.committed else []
+        return lines + [
+            f"STALE: {key}: {own.stale} of {own.total} committed rows were made by other code, parameters or "
+            f"data. Why: python -m kernsemble list --why {key}. If only code changed: adopt {key}; to "
+            f"compute them again: reproduce {key} --scale paper"
+            for key, own in self.committed.items()
+            if own.stale
+        ]
 
 
 def check_before(keys: Sequence[str], scale: str, root: Path) -> None:
@@ -96,6 +112,7 @@ def reproduce_paper(
         if compute:
             tell_warnings(report := study.run(exhibits, fresh=fresh))
             raise_on_failures(report)
+            Origins(study).remember()
         if notebook and (fresh or not is_rendered(study)):
             render_paper(study)
         if scale != "paper":
@@ -150,22 +167,9 @@ def compare(study: Study, summary: Summary) -> None:
     committed = Study(study.plan.module, "paper", study.root, compute=False)
     agreement = compare_study(study, committed)
     summary.agreements[study.key] = agreement
-    if late := stale_rows(committed):
-        summary.late[study.key] = late
+    summary.committed[study.key] = committed.standing
     text = json.dumps(agreement.as_dict(), indent=2, ensure_ascii=False) + "\n"
     write_atomically(study.folder / AGREEMENT, text.encode())
-
-
-def stale_rows(committed: Study) -> str:
-    """Say how much of the committed evidence is stale; empty when none is."""
-    evidence = [committed.read(name) for name in committed.exhibits]
-    stale, wanted = sum(len(e.stale) for e in evidence), sum(len(e.plan.stamps) for e in evidence)
-    if not stale:
-        return ""
-    return (
-        f"{stale} of {wanted} committed rows were made by other code, parameters or data. To refresh them: "
-        f"python -m kernsemble reproduce {committed.key} --scale paper"
-    )
 
 
 def verify_paper(

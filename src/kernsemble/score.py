@@ -38,14 +38,18 @@ def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".f
     return "\n".join(lines)
 
 
-def update_readme(rows: Sequence[LedgerRow], path: Path, *, write: bool = True) -> bool:
-    """Put the score between its marks in README.md; return whether that changes the file, or would."""
+def update_readme(rows: Sequence[LedgerRow], path: Path, standing: str = "", *, write: bool = True) -> bool:
+    """Put the score between its marks in README.md, and below it how the rows behind it stand.
+
+    Return whether that changes the file, or would.
+    """
     text = path.read_text(encoding="utf-8")
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise PlanError(f"{path}: expected one pair of marks {BEGIN!r} and {END!r}.")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
-    updated = f"{before}{BEGIN}\n\n{score_table(rows)}\n\n{END}{after}"
+    score = "\n\n".join(filter(None, (score_table(rows), standing)))
+    updated = f"{before}{BEGIN}\n\n{score}\n\n{END}{after}"
     if updated != text and write:
         write_atomically(path, updated.encode())
     return updated != text

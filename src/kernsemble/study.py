@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kernsemble.evidence import Evidence, read_evidence
+from kernsemble.evidence import Evidence, Store
 from kernsemble.evidence_file import (
-    EvidenceWriter,
     Row,
-    format_file,
     format_value,
     only_writer,
     write_atomically,
 )
 from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.executor import Backend, InProcess, Report, execute
+from kernsemble.experiments.executor import Backend, Report, execute
 from kernsemble.experiments.params import SCALES, Choice
-from kernsemble.experiments.plan import ExhibitPlan, Job, Plan
-from kernsemble.experiments.pool import process_pool, usable_cores
+from kernsemble.experiments.plan import ExhibitPlan, Job, Key, Plan
+from kernsemble.experiments.pool import one_at_a_time, process_pool, usable_cores
 from kernsemble.experiments.progress import note, progress_bar
+from kernsemble.experiments.warrants import SAME_SOURCE, Standing, Warrants, read_adoptions
 from kernsemble.experiments.worker import Outcome
 
 
@@ -96,9 +95,37 @@ class Study:
         """Return the file of an exhibit's evidence."""
         return self.folder / "evidence" / f"{exhibit}.csv"
 
+    @property
+    def adoptions_file(self) -> Path:
+        """The file of all adoptions."""
+        return self.root / "results" / "adoptions.csv"
+
+    def warrants(self, exhibit: str) -> Warrants:
+        """Return the adoptions of an exhibit's committed rows; smaller scales are there to verify those."""
+        lines = read_adoptions(self.adoptions_file) if self.scale == "paper" else ()
+        lines = [line for line in lines if (line.paper, line.exhibit) == (self.key, exhibit)]
+        if self.plan[exhibit].exhibit.is_timing:
+            for line in lines:
+                if line.kind != SAME_SOURCE:
+                    raise PlanError(f"{self.adoptions_file}: {line}: seconds are measured, never adopted.")
+        return Warrants(lines)
+
+    def store(self, exhibit: str) -> Store:
+        """Return the files of an exhibit's evidence."""
+        fallen = self.root / ".cache" / "rows" / self.scale / self.key / f"{exhibit}.csv"
+        return Store(self.path(exhibit), fallen, self.plan[exhibit], self.warrants(exhibit))
+
     def read(self, exhibit: str) -> Evidence:
         """Read an exhibit's evidence as it is on the disk."""
-        return read_evidence(self.path(exhibit), self.plan[exhibit])
+        return self.store(exhibit).read()
+
+    @property
+    def standing(self) -> Standing:
+        """How the rows of all exhibits stand."""
+        standing = Standing()
+        for name in self.exhibits:
+            standing.merge((self._cache.get(name) or self.read(name)).standing)
+        return standing
 
     def evidence(self, exhibit: str) -> Evidence:
         """Return an exhibit's evidence; missing rows are computed first, unless the study only reads."""
@@ -111,69 +138,64 @@ class Study:
             self._cache[exhibit] = found
         return self._cache[exhibit]
 
-    def run(self, exhibits: Iterable[str] | None = None, *, fresh: bool = False) -> Report:
+    def run(
+        self,
+        exhibits: Iterable[str] | None = None,
+        *,
+        fresh: bool = False,
+        keys: Collection[Key] | None = None,
+    ) -> Report:
         """Compute what is missing of some exhibits (all by default), or with ``fresh`` everything anew.
 
-        Trials that raise are reported; the others are computed. Interrupted, it goes on from there the next
-        time.
+        With ``keys``, of these rows only. Trials that raise are reported; the others are computed.
+        Interrupted, it goes on from there the next time.
         """
         chosen = [self.plan[name] for name in (self.exhibits if exhibits is None else exhibits)]
         report = Report()
         with only_writer(self.folder / "evidence"):
             for plan in chosen:
-                report.merge(self._run_exhibit(plan, fresh=fresh))
+                report.merge(self._run_exhibit(plan, fresh=fresh, keys=keys))
         self._write_failures(report)
         return report
 
-    def _run_exhibit(self, plan: ExhibitPlan, *, fresh: bool) -> Report:
-        name, columns = plan.exhibit.name, plan.exhibit.columns
+    def _run_exhibit(self, plan: ExhibitPlan, *, fresh: bool, keys: Collection[Key] | None) -> Report:
+        name = plan.exhibit.name
         self._cache.pop(name, None)
+        store = self.store(name)
         if fresh:
-            self._forget(name, plan.absent)
-        found = self.read(name)
+            store.forget(plan.absent)
+        found = store.read()
+        for line in store.complaints(found):
+            note(line)
+        if not fresh:
+            found = store.recall(found, keys)
+        wanted = [key for key in found.missing if keys is None or key in keys]
         # workers of a cluster may have the data that are not here
-        absent = {} if self.cluster or not found.missing else plan.absent
-        for line in found.damaged:
-            note(f"{self.path(name)}: line {line} is damaged; its trial is computed again.")
-        jobs = plan.jobs(key for key in found.missing if key.dataset not in absent)
+        absent = {} if self.cluster or not wanted else plan.absent
+        jobs = plan.jobs(key for key in wanted if key.dataset not in absent)
         for label in absent:
-            if count := sum(key.dataset == label for key in found.missing):
+            if count := sum(key.dataset == label for key in wanted):
                 note(f"{self.key} {name}: {count} trials on {label} wait for data. {absent[label]}")
         report = Report()
         if jobs:
-            if found.stale:
-                note(f"{self.key} {name}: {len(found.stale)} stale rows are computed again.")
-            report = self._compute(plan, jobs, found)
-            found = self.read(name)
-        if found.complete and plan.stamps:
-            write_atomically(self.path(name), format_file(found.current.values(), columns))
+            if late := sum(key in found.stale for key in wanted):
+                note(f"{self.key} {name}: {late} stale rows are computed again.")
+            report = self._compute(jobs, store, found)
+        store.settle()
         return report
 
-    def _forget(self, name: str, absent: Mapping[str, str]) -> None:
-        """Drop an exhibit's rows, except those that cannot be computed again on this machine."""
-        found = self.read(name)
-        kept = [row for key, row in found.current.items() if key.dataset in absent]
-        if kept:
-            write_atomically(self.path(name), format_file(kept, found.plan.exhibit.columns))
-        else:
-            self.path(name).unlink(missing_ok=True)
-
-    def _compute(self, plan: ExhibitPlan, jobs: list[Job], found: Evidence) -> Report:
-        columns = plan.exhibit.columns
-        writer = EvidenceWriter(self.path(plan.exhibit.name), columns, found.rows, found.clean)
-        backend = self._backend(jobs, alone=plan.exhibit.alone)
-        try:
-            with progress_bar(len(jobs), f"{self.key} {plan.exhibit.name}") as bar:
-                return execute(jobs, backend, lambda outcomes: writer.append(_rows(outcomes)), bar.update)
-        finally:
-            writer.close()
+    def _compute(self, jobs: list[Job], store: Store, found: Evidence) -> Report:
+        exhibit = found.plan.exhibit
+        backend = self._backend(jobs, alone=exhibit.alone)
+        with store.append(found) as append, progress_bar(len(jobs), f"{self.key} {exhibit.name}") as bar:
+            return execute(jobs, backend, lambda outcomes: append(_rows(outcomes)), bar.update)
 
     def _backend(self, jobs: list[Job], *, alone: bool) -> Backend:
         if alone or (len(jobs) == 1 and not self.cluster):
-            return InProcess()
+            return one_at_a_time()
         if self.cluster:
             return self._cluster
-        return InProcess() if self.jobs == 1 else process_pool(self.jobs)
+        return one_at_a_time() if self.jobs == 1 else process_pool(self.jobs)
 
     @cached_property
     def _cluster(self) -> Backend:
@@ -197,6 +219,7 @@ def _rows(outcomes: list[Outcome]) -> list[Row]:
             {name: format_value(value) for name, value in metrics.items()},
             outcome.seconds,
             outcome.job.stamp,
+            outcome.provenance,
         )
         for outcome in outcomes
         for key, metrics in outcome.rows.items()

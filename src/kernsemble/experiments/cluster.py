@@ -28,6 +28,7 @@ from kernsemble.experiments.progress import duration, note
 from kernsemble.experiments.worker import (
     Outcome,
     WorkerMismatchError,
+    confirm_arithmetic,
     confirm_stamp,
     find_trial,
     run_batch,
@@ -176,7 +177,7 @@ class DaskCluster:
     def _ask(self, client: Any, where: str) -> None:
         """Ask a worker whether it fits: not by a task, which would kill a worker without the package."""
         try:
-            answer = client.run(confirm_version, _version(), workers=[where], on_error="return")
+            answer = client.run(confirm_worker, _version(), workers=[where], on_error="return")
             error = answer.get(where)
         except Exception:  # of the connection, not of the worker
             error = ConnectionError()
@@ -285,6 +286,12 @@ def confirm_version(expected: str) -> None:
     """Refuse, on a worker, another version than that of the run."""
     if _version() != expected:
         raise WorkerMismatchError(f"it has kernsemble {_version()}, expected {expected}, the one here")
+
+
+def confirm_worker(expected: str) -> None:
+    """Refuse, on a worker, another version than that of the run, or other kernels of BLAS."""
+    confirm_version(expected)
+    confirm_arithmetic()
 
 
 def run_batch_here(batch: list[Job]) -> list[Outcome]:

@@ -181,6 +181,7 @@ def _check_parameters(params: PaperParams, paper: Paper) -> None:
         if twice := set(values) & set(params.choices):
             raise PlanError(f"{paper.key}.protocol.{section}: {sorted(twice)} are named choices already.")
     _known(params.choices, sorted(everywhere), f"{paper.key}.choices")
+    _known(paper.only, sorted(everywhere), f"{paper.key}: parameters that concern some labels only")
     for exhibit, functions in paper.functions.items():
         available = params.available(exhibit)
         for function in functions:

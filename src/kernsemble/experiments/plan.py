@@ -1,10 +1,10 @@
-"""The plan of a paper at one scale: which trials there are, and the stamp that each row must carry."""
+"""The plan of a paper at one scale: which trials there are, and the stamp of a row computed today."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,9 +13,9 @@ from kernsemble.data.large import find_large
 from kernsemble.data.sources import get_source
 from kernsemble.data.store import core_path, repair_command
 from kernsemble.experiments.errors import PlanError
+from kernsemble.experiments.identity import identity
 from kernsemble.experiments.params import SCALES, PaperParams, params_hash, read_params
 from kernsemble.experiments.registry import Exhibit, Paper, TrialFunction, load_paper
-from kernsemble.experiments.revision import revision
 
 
 class Key(NamedTuple):
@@ -25,11 +25,14 @@ class Key(NamedTuple):
     method: str
     trial: int
 
+    def __str__(self) -> str:
+        return f"{self.dataset} / {self.method} / trial {self.trial}"
+
 
 class Stamp(NamedTuple):
-    """What made a row: hashes of code, parameters and data. Another stamp than today's makes it stale."""
+    """What a row is a function of: the identity of code, a hash of parameters, the checksum of data."""
 
-    revision: str
+    code: str
     params: str
     data: str
 
@@ -66,6 +69,8 @@ class ExhibitPlan:
         In the paper's order.
     stamps : dict of Key to Stamp
         Every row that belongs to the scale.
+    functions : dict of (str, str) to TrialFunction
+        The function that computes the rows of a dataset and method.
     """
 
     def __init__(self, paper: Paper, exhibit: Exhibit, params: PaperParams, scale: str) -> None:
@@ -80,6 +85,16 @@ class ExhibitPlan:
     def stamps(self) -> dict[Key, Stamp]:
         """Every row that belongs to the scale, with today's stamp."""
         return {key: job.stamp for job in self.jobs() for key in job.keys}
+
+    @cached_property
+    def functions(self) -> dict[tuple[str, str], TrialFunction]:
+        """The function that computes the rows of a dataset and method."""
+        return {
+            (label, method): function
+            for function in self._paper.functions[self.exhibit.name]
+            for label in function.datasets or self.datasets
+            for method in function.methods
+        }
 
     @cached_property
     def absent(self) -> dict[str, str]:
@@ -114,24 +129,34 @@ class ExhibitPlan:
     ) -> Job:
         wanted = tuple(m for m in methods if chosen is None or Key(label, m, number) in chosen)
         module, exhibit = function.function.__module__, self.exhibit.name
-        values, stamp = self._values[function.name], self._stamp(function, label)
+        values, stamp = self._inputs[function.name, label]
         return Job(module, exhibit, function.name, label, number, wanted, values, stamp)
 
-    @cached_property
-    def _values(self) -> dict[str, dict[str, Any]]:
-        return {f.name: self._params.values(f) for f in self._paper.functions[self.exhibit.name]}
+    def stamp_of(self, label: str, method: str) -> Stamp:
+        """Return the stamp of the rows of a dataset and method."""
+        return self._inputs[self.functions[label, method].name, label][1]
 
     @cached_property
-    def _hashes(self) -> dict[str, tuple[str, str]]:
-        functions = self._paper.functions[self.exhibit.name]
-        return {f.name: (revision(f.function), params_hash(self._values[f.name])) for f in functions}
+    def _inputs(self) -> dict[tuple[str, str], tuple[dict[str, Any], Stamp]]:
+        """Parameters and stamp of the trials of each function and label."""
+        inputs = {}
+        checksums = {label: data_checksum(self._paper.datasets[label]) for label in self.datasets}
+        for function in self._paper.functions[self.exhibit.name]:
+            code, values = code_of(function), self._params.values(function)
+            for label, data in checksums.items():
+                own = function.of(label, values)
+                inputs[function.name, label] = own, Stamp(code, params_hash(own), data)
+        return inputs
 
-    def _stamp(self, function: TrialFunction, label: str) -> Stamp:
-        return Stamp(*self._hashes[function.name], self._checksums[label])
 
-    @cached_property
-    def _checksums(self) -> dict[str, str]:
-        return {label: data_checksum(self._paper.datasets[label]) for label in self.datasets}
+def code_of(function: TrialFunction) -> str:
+    """Return the identity of a trial function; the name counts where the randomness comes from it."""
+    return _identity(function.function, function.together)
+
+
+@cache
+def _identity(function: Callable, named: bool) -> str:
+    return identity(function, named=named)
 
 
 class Plan:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
 from multiprocessing import get_context
 
+from kernsemble.experiments.arithmetic import other_kernels, pinned_environment
 from kernsemble.experiments.errors import PlanError
+from kernsemble.experiments.executor import Backend, InProcess
 from kernsemble.experiments.plan import Job
-from kernsemble.experiments.worker import THREAD_VARIABLES, WorkerMismatchError, run_batch, start_worker
+from kernsemble.experiments.worker import WorkerMismatchError, run_batch, start_worker
 
 
 def usable_cores() -> int:
@@ -36,7 +36,7 @@ class ProcessPool:
             # spawn: a fork of a process with threads (a Jupyter kernel) may hang
             context = get_context("spawn")
             self._executor = ProcessPoolExecutor(self.n_jobs, mp_context=context, initializer=start_worker)
-        with _pinned_environment():
+        with pinned_environment():
             try:
                 return self._executor.submit(run_batch, batch)
             except RuntimeError as error:  # broken, or shut down: found out only now
@@ -66,21 +66,6 @@ class ProcessPool:
             process.join(timeout=5)
 
 
-@contextmanager
-def _pinned_environment() -> Iterator[None]:
-    """One BLAS, OpenMP and numba thread for processes that start inside."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
 _pools: dict[int, ProcessPool] = {}
 
 
@@ -89,6 +74,11 @@ def process_pool(n_jobs: int) -> ProcessPool:
     for size in [size for size in _pools if size != n_jobs]:
         _pools.pop(size).stop()
     return _pools.setdefault(n_jobs, ProcessPool(n_jobs))
+
+
+def one_at_a_time() -> Backend:
+    """Return what runs one trial at a time: this process, unless its BLAS is not that of trials."""
+    return process_pool(1) if other_kernels() else InProcess()
 
 
 @atexit.register

@@ -16,14 +16,16 @@ from types import MappingProxyType
 from typing import Any, get_type_hints
 
 from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.revision import remember_sources
+from kernsemble.experiments.identity import remember_sources
 from kernsemble.experiments.trial import Trial
 
 PAPERS = ("bi2004", "linli2005", "lin2012", "shen2014", "guo2017")
 # What is run like a paper without being one: the comparison across all of them.
 STUDIES = (*PAPERS, "atlas")
 # Columns that every row of evidence has besides its metrics.
-RESERVED = frozenset({"dataset", "method", "trial", "seconds", "revision", "params", "data", "check"})
+RESERVED = frozenset(
+    {"dataset", "method", "trial", "seconds", "code", "lock", "arithmetic", "params", "data", "check"}
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class Exhibit:
     alone: bool = False
 
     @property
+    def is_timing(self) -> bool:
+        """Whether it is there to measure time: its rows are never adopted."""
+        return self.alone or not self.metrics
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """All metrics, in the order of the evidence's columns."""
         return (*self.metrics, *self.timing)
@@ -64,7 +71,8 @@ class Exhibit:
 class TrialFunction:
     """A pure function that computes the trials of some methods of one exhibit.
 
-    ``parameters`` are keys of ``params.yaml``; those of a group reach the function as one dataclass.
+    ``parameters`` are keys of ``params.yaml``; those of a group reach the function as one dataclass. Those in
+    ``only`` concern some labels alone: trials of other labels cannot read them.
     """
 
     function: Callable[..., Mapping[str, Any]]
@@ -75,19 +83,43 @@ class TrialFunction:
     parameters: Mapping[str, Any]
     required: frozenset[str]
     groups: Mapping[str, type]
+    only: Mapping[str, frozenset[str]]
 
     @property
     def name(self) -> str:
         """Name of the function in its module."""
         return self.function.__name__
 
+    def of(self, label: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters that concern trials of a label."""
+        return {name: value for name, value in values.items() if label in self.only.get(name, (label,))}
+
     def compute(self, trial: Trial, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Call the function with the values of its parameters."""
-        keywords = dict(values)
+        """Call the function with the values of its parameters; those of other labels refuse to be used."""
+        others = {name for name, labels in self.only.items() if trial.dataset not in labels}
+        keywords = dict(values) | {name: withheld(name, trial.dataset) for name in others}
         for name, group in self.groups.items():
-            there = (part.name for part in fields(group) if part.name in values)
+            there = [part.name for part in fields(group) if part.name in keywords]
             keywords[name] = group(**{part: keywords.pop(part) for part in there})
         return self.function(trial, **keywords)
+
+
+_USES = (
+    *("getattribute", "repr", "str", "format", "bytes", "hash", "bool", "len", "iter", "next", "contains"),
+    *("getitem", "call", "eq", "ne", "lt", "le", "gt", "ge", "int", "float", "index", "complex", "round"),
+    *("neg", "pos", "abs", "invert", "matmul", "rmatmul", "add", "radd", "sub", "rsub", "mul", "rmul"),
+    *("truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "divmod", "rdivmod"),
+    *("and", "rand", "or", "ror", "xor", "rxor", "lshift", "rlshift", "rshift", "rrshift"),
+)
+
+
+def withheld(name: str, label: str) -> Any:
+    """Return what stands for a parameter that does not concern a label: whatever uses it fails."""
+
+    def refuse(*_: Any) -> None:
+        raise PlanError(f"parameter {name!r} is declared not to concern {label!r}, whose trial uses it.")
+
+    return type("Withheld", (), {f"__{use}__": refuse for use in _USES})()
 
 
 class Paper:
@@ -101,6 +133,9 @@ class Paper:
     datasets : mapping of str to str, tuple of str, or None
         Every label that a trial's ``dataset`` may take, and the stored dataset(s) whose content the trial
         depends on; None for generated data.
+    only : mapping of str to iterable of str, optional
+        Parameters that concern some labels alone. Trials of other labels cannot read them, and their rows do
+        not hang on them.
 
     Examples
     --------
@@ -114,10 +149,21 @@ class Paper:
     mappingproxy({'n_tosses': <class 'int'>})
     """
 
-    def __init__(self, key: str, *, title: str, datasets: Mapping[str, str | tuple[str, ...] | None]) -> None:
+    def __init__(
+        self,
+        key: str,
+        *,
+        title: str,
+        datasets: Mapping[str, str | tuple[str, ...] | None],
+        only: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
         self.key = key
         self.title = title
         self.datasets = {label: _stored_names(names) for label, names in datasets.items()}
+        self.only = {name: frozenset(labels) for name, labels in (only or {}).items()}
+        for name, labels in self.only.items():
+            if unknown := labels - set(self.datasets):
+                raise PlanError(f"{key}: {name!r} is said to concern {sorted(unknown)}, which are no labels.")
         self.exhibits: dict[str, Exhibit] = {}
         self.functions: dict[str, list[TrialFunction]] = {}
         remember_sources()
@@ -198,7 +244,11 @@ class Paper:
             both = set(other.methods) & set(methods)
             if both and (not datasets or not other.datasets or set(datasets) & set(other.datasets)):
                 raise PlanError(f"{where}: {sorted(both)} of {exhibit!r} already belong to {other.name!r}.")
-        made = TrialFunction(function, exhibit, methods, datasets, together, *_schema(function, where))
+        parameters, required, groups = _schema(function, where)
+        only = {name: labels for name, labels in self.only.items() if name in parameters}
+        made = TrialFunction(
+            function, exhibit, methods, datasets, together, parameters, required, groups, only
+        )
         self.functions[exhibit].append(made)
 
     def methods(self, exhibit: str) -> tuple[str, ...]:
@@ -233,7 +283,7 @@ def _schema(function: Callable, where: str) -> tuple[Mapping[str, Any], frozense
 
 
 def _fields_only(group: type, where: str) -> dict[str, Any]:
-    """Return the types of a group's fields; methods are refused, because no revision would follow them."""
+    """Return the types of a group's fields; methods are refused, because no identity would follow them."""
     if methods := [name for name, value in vars(group).items() if name[0] != "_" and callable(value)]:
         raise PlanError(f"{where}: {group.__name__} groups parameters and may not have methods: {methods}.")
     return get_type_hints(group)

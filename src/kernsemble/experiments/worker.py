@@ -12,26 +12,26 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from multiprocessing import parent_process
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from kernsemble.experiments.arithmetic import THREAD_VARIABLES, other_kernels, remedy
 from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.plan import Job, Key, data_checksum
+from kernsemble.experiments.plan import Job, Key, code_of, data_checksum
+from kernsemble.experiments.provenance import NOT_RECORDED, Provenance, provenance
 from kernsemble.experiments.registry import Exhibit, Paper, TrialFunction, load_paper
-from kernsemble.experiments.revision import revision
 from kernsemble.experiments.trial import Trial
 
 Value = float | int | tuple[float | int, ...]
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _one_at_a_time = threading.Lock()
 
 
 class WorkerMismatchError(RuntimeError):
-    """A worker whose code or data are not those of the run."""
+    """A worker whose code, data or arithmetic are not those of the run."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Outcome:
     job: Job
     rows: Mapping[Key, Mapping[str, Value]] = field(default_factory=dict)
     seconds: float = 0.0
+    provenance: Provenance = NOT_RECORDED
     error: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -68,7 +69,7 @@ def run_job(job: Job) -> Outcome:
             rows = {Key(job.dataset, m, job.number): checked_row(results, m, exhibit) for m in job.methods}
         except Exception:
             return Outcome(job, error=traceback.format_exc(limit=-8), warnings=_summaries(caught))
-    return Outcome(job, rows, seconds / len(rows), warnings=_summaries(caught))
+    return Outcome(job, rows, seconds / len(rows), provenance(), warnings=_summaries(caught))
 
 
 def find_trial(job: Job) -> tuple[Paper, TrialFunction]:
@@ -85,18 +86,20 @@ def find_trial(job: Job) -> tuple[Paper, TrialFunction]:
 def confirm_stamp(job: Job, paper: Paper, function: TrialFunction) -> None:
     """Refuse to compute a row whose stamp would not be true here."""
     try:
-        here = (_revision(function.function), data_checksum(paper.datasets[job.dataset]))
+        here = (code_of(function), data_checksum(paper.datasets[job.dataset]))
     except (PlanError, KeyError, OSError) as error:
         raise WorkerMismatchError(str(error)) from None
-    if here[0] != job.stamp.revision:
-        raise WorkerMismatchError(
-            f"code of {job.function!r}: revision {here[0]}, expected {job.stamp.revision}"
-        )
+    if here[0] != job.stamp.code:
+        raise WorkerMismatchError(f"code of {job.function!r}: identity {here[0]}, expected {job.stamp.code}")
     if here[1] != job.stamp.data:
         raise WorkerMismatchError(f"data of {job.dataset!r}: checksum {here[1]}, expected {job.stamp.data}")
 
 
-_revision = lru_cache(revision)
+@cache
+def confirm_arithmetic() -> None:
+    """Refuse to compute with other kernels of BLAS than all trials have."""
+    if found := other_kernels():
+        raise WorkerMismatchError(f"its BLAS has the kernels of {found}: {remedy()}")
 
 
 def checked_row(results: Any, method: str, exhibit: Exhibit) -> dict[str, Value]:

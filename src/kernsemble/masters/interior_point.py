@@ -158,9 +158,16 @@ class InteriorPoint:
 
     def _moved(self, direction: _Point, length: float) -> _Point:
         point, tiny = self.point, np.finfo(float).tiny
-        names = ("u", "room", "xi", "zeta", "tau")
-        moved = {
-            name: np.maximum(getattr(point, name) + length * getattr(direction, name), tiny) for name in names
-        }
+
+        def moved(start: np.ndarray, step: np.ndarray) -> np.ndarray:
+            return np.maximum(start + length * step, tiny)
+
         x = point.x + length * direction.x
-        return _Point(np.where(self.penalty.positive, np.maximum(x, tiny), x), **moved)
+        return _Point(
+            np.where(self.penalty.positive, np.maximum(x, tiny), x),
+            moved(point.u, direction.u),
+            moved(point.room, direction.room),
+            moved(point.xi, direction.xi),
+            moved(point.zeta, direction.zeta),
+            moved(point.tau, direction.tau),
+        )

@@ -54,7 +54,8 @@ class Split:
 
 def draw(trial: Trial, rows: Rows) -> Split:
     """Return the data of a trial: number k holds out fold k of the set; after all folds it is cut anew."""
-    X, y = sample_rows(trial.dataset, rows.max_rows, rows.min_per_class, rows.image_block)
+    block = rows.image_block if trial.dataset == "mnist" else 1
+    X, y = sample_rows(trial.dataset, rows.max_rows, rows.min_per_class, block)
     repetition, fold = divmod(trial.number, rows.n_outer)
     held = random_folds(y, rows.n_outer, "atlas", trial.dataset, "outer", repetition) == fold
     scale = zscore if rows.scaling == "zscore" else scale_to_unit_range
@@ -71,10 +72,8 @@ def sample_rows(
     data = load(name)
     kept = choose_rows(data.y, max_rows, min_per_class, name)
     X, labels = np.asarray(data.X[kept], dtype=np.float64), data.y[kept]
-    if X.ndim == 2 and name == "mnist":
-        X = X.reshape(len(X), 28, 28)
-    if X.ndim == 3:
-        X = average_blocks(X, image_block)
+    if name == "mnist":
+        X = average_blocks(X.reshape(len(X), 28, 28), image_block)
     y = np.unique(labels, return_inverse=True)[1]
     X.flags.writeable = y.flags.writeable = False
     return X, y

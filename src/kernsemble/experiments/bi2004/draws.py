@@ -82,7 +82,7 @@ def draw(trial: Trial, label: str, task: Task) -> Draw:
     The test and validation rows come first, so that draws of more training rows (table 5) contain those of
     fewer, with the same test rows.
     """
-    data = whole_set(label, task.digits_task)
+    data = whole_set(label, task.digits_task) if label == "Digits" else whole_set(label)
     order = trial.shared_rng("split", dataset=label).permutation(data.n_samples)
     cuts = np.cumsum([task.sizes[part] for part in ("test", "validation", "train")])
     test, validation, train = np.split(order[: cuts[-1]], cuts[:-1])

@@ -22,7 +22,7 @@ def facts(trial: Trial, *, digits_task: DigitsTask) -> dict[str, float]:
     nearest_subset: of all tasks "some of the ten digits against the others" the number of positive examples
     that is nearest to the printed one.
     """
-    data = whole_set(trial.dataset, digits_task)
+    data = whole_set(trial.dataset, digits_task) if trial.dataset == "Digits" else whole_set(trial.dataset)
     positive = int((data.signs > 0).sum())
     dim = int((moments(trial.dataset)[1] > 0).sum()) if trial.dataset == "Ionosphere" else data.n_features
     found = {

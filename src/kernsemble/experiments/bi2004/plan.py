@@ -24,6 +24,7 @@ paper = Paper(
         WIDTHS_TARGET: None,
         **dict.fromkeys((*SIZE_SETS, ALL_FOREST), "covertype"),
     },
+    only={"digits_task": ["Digits"]},
 )
 
 # Where a run of column generation is read: TR1, TR3, and its end.

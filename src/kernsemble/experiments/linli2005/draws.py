@@ -66,12 +66,13 @@ def draw(trial: Trial, sizes: Mapping[str, float], scaling: Scaling, missing_vot
 def _split(trial: Trial, share: float, scaling: Scaling, missing_votes: MissingVotes) -> Draw:
     """Split a stored set at random and scale its columns to [-1, 1]."""
     data = load(_STORED.get(trial.dataset, trial.dataset))
-    if missing_votes == "drop":
+    missing = missing_votes if trial.dataset == "votes84" else "middle"
+    if missing == "drop":
         data = data.rows(~np.isnan(data.X).any(axis=1))
     labels = data.signs if data.n_classes == 2 else data.y
     order = trial.shared_rng("split").permutation(data.n_samples)
     train, test = np.split(order, [int(share * data.n_samples)])
-    X = _fill_with_mode(data.X, data.X[train]) if missing_votes == "mode" else data.X
+    X = _fill_with_mode(data.X, data.X[train]) if missing == "mode" else data.X
     X = scale_to_unit_range(X, reference=X if scaling == "real sets, pooled" else X[train])
     X = fill_missing(X, 0.0)  # the middle of the range
     y = labels.astype(np.float64)

@@ -1,0 +1,121 @@
+"""One arithmetic for all trials: the same kernels of BLAS, and one thread, on every computer.
+
+OpenBLAS sums in another order for each kind of processor that it knows, so last digits depend on the
+processor. Its kernels for Haswell run on every x86-64 processor with AVX2: trials ask for them, wherever they
+run. OpenBLAS reads the variable when it is loaded, so it must stand before NumPy is imported, and this module
+does not import NumPy. Other processors have nothing in common to ask for; that what they round differently
+does not matter is the business of the methods (``kernsemble.one_path``).
+
+``KERNSEMBLE_CORETYPE`` names other kernels, to test that results do not depend on them.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+CORE_VARIABLE = "OPENBLAS_CORETYPE"
+CORE_TYPE = "Haswell"
+_X86_64 = ("x86_64", "amd64")
+# What OpenBLAS calls kernels that it builds once for several processors.
+_SAME_KERNELS = {"prescott": "katmai", "zen": "haswell"}
+
+
+def core_type() -> str | None:
+    """Return the kernels that trials ask OpenBLAS for; None where the processor does not have them."""
+    if platform.machine().lower() not in _X86_64:
+        return None
+    return os.environ.get("KERNSEMBLE_CORETYPE") or (CORE_TYPE if _has_avx2() else None)
+
+
+def variables() -> dict[str, str]:
+    """Return the environment variables of a process that runs trials."""
+    kernels = core_type()
+    return dict.fromkeys(THREAD_VARIABLES, "1") | ({CORE_VARIABLE: kernels} if kernels else {})
+
+
+def pin_kernels() -> None:
+    """Ask for the kernels of trials in this process; it must not have imported NumPy yet."""
+    if kernels := core_type():
+        os.environ[CORE_VARIABLE] = kernels
+
+
+@contextmanager
+def pinned_environment() -> Iterator[None]:
+    """Set the variables for processes that start inside."""
+    before = {name: os.environ.get(name) for name in variables()}
+    os.environ.update(variables())
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def arithmetic() -> str:
+    """Return what the last digits of this process come from, such as ``openblas-0.3.31 Haswell x86_64``.
+
+    It names the BLAS that NumPy was built with, its kernels, and the processor's architecture.
+    """
+    found = _numpy_blas()
+    version = ".".join(str(found.get("version") or "unknown").split(".")[:3])
+    name = f"{found.get('internal_api', 'unknown')}-{version}"
+    return " ".join(filter(None, (name, found.get("architecture"), platform.machine())))
+
+
+def other_kernels() -> str | None:
+    """Return the kernels that a BLAS of this process has in place of those of trials; None if they agree."""
+    wanted = core_type()
+    if wanted is None:
+        return None
+    loaded = (library.get("architecture") for library in _libraries() if _is_openblas(library))
+    return next((name for name in loaded if name and _kernels(name) != _kernels(wanted)), None)
+
+
+def remedy() -> str:
+    """Return how a worker starts with the kernels of trials."""
+    return f"start it as `{CORE_VARIABLE}={core_type()} dask worker ADDRESS`"
+
+
+def _kernels(name: str) -> str:
+    return _SAME_KERNELS.get(name.lower(), name.lower())
+
+
+def _libraries() -> list[dict[str, Any]]:
+    """Return the BLAS libraries that are loaded: those of NumPy and SciPy in any case."""
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_info
+
+    return [library for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def _is_openblas(library: dict[str, Any]) -> bool:
+    return library["internal_api"] == "openblas"
+
+
+def _numpy_blas() -> dict[str, Any]:
+    """Return the BLAS that came with NumPy; where it did not come with one, the first that is loaded."""
+    libraries = _libraries()
+    own = [library for library in libraries if "numpy" in Path(library["filepath"]).parent.name.lower()]
+    return next(iter(own + libraries), {})
+
+
+def _has_avx2() -> bool:
+    """Whether this x86-64 processor has AVX2; where the system does not tell, as good as all have it."""
+    if not sys.platform.startswith("linux"):
+        return True
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
+    flags = next((line for line in text.splitlines() if line.startswith("flags")), "avx2")
+    return "avx2" in flags.split()

@@ -5,6 +5,9 @@ JOBS ?= 2
 FRESH ?=
 RUN := .venv/bin/python -m
 export PYTHON
+ifeq ($(filter reproduce,$(MAKECMDGOALS))$(filter quick paper,$(SCALE)),reproduce)
+$(error kernsemble: SCALE is '$(SCALE)'; it must be quick or paper: make reproduce SCALE=quick)
+endif
 # DVC stages call `python`: the one of .venv.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # One thread for BLAS and OpenMP in each process, and the same kernels of BLAS on every x86-64 processor with AVX2:
@@ -18,11 +21,11 @@ endif
 export DVC_NO_ANALYTICS = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup data reproduce test test-site test-faults matrix sbom audit lint bench site lab lock clean
+.PHONY: help setup data reproduce test test-site test-faults test-processors matrix sbom audit lint bench site lab lock clean
 
 help:  ## show this list
 	@echo "usage: make TARGET [PYTHON=python3.12] [JOBS=2]"
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 20
 
 setup:
 	@./tools/setup
@@ -31,7 +34,7 @@ data: setup  ## fetch the tracked datasets from the in-repository remote and ver
 	@./tools/data
 
 reproduce: setup  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute it)
-	@KERNSEMBLE_JOBS=$(JOBS) KERNSEMBLE_FRESH=$(FRESH) ./tools/reproduce $(SCALE) $(if $(FRESH),fresh)
+	@KERNSEMBLE_JOBS=$(JOBS) KERNSEMBLE_FRESH=$(FRESH) ./tools/reproduce '$(SCALE)' $(if $(FRESH),fresh)
 
 test: data lint  ## lint, then unit, property, notebook and repository tests
 	@$(RUN) pytest --numprocesses $(JOBS) --dist loadscope
@@ -48,6 +51,9 @@ test-faults: data  ## every fault, all random input and problems; writes docs/re
 matrix: data  ## the same trials with the oldest and the newest Python and NumPy that are here
 	@.venv/bin/python tools/matrix.py
 	@.venv/bin/python docs/_extensions/reliability_page.py .
+
+test-processors: data  ## every quick trial under other processors' kernels of OpenBLAS, and a sample on emulated ARM64
+	@KERNSEMBLE_JOBS=$(JOBS) .venv/bin/python tools/processors.py
 
 sbom: setup  ## write the bill of materials of .venv: build/sbom.cdx.json
 	@./tools/sbom

@@ -53,13 +53,10 @@ def write_package(folder: Path, monkeypatch, **sources: str) -> str:
 
 def forget(package: str) -> None:
     """Forget a package and what is cached of its sources, as a new process would."""
-    from kernsemble.experiments import identity, revision
+    from kernsemble.experiments import identity
 
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         del sys.modules[name]
-    for cached in ("_revision", "_source", "_names", "imports_of", "source_file", "parse"):
-        getattr(revision, cached).cache_clear()
-    revision._seen.clear()
     identity.forget()
     invalidate_caches()
 

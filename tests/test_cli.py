@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from kernsemble.cli import build_parser, main
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = ("list", "reproduce", "verify", "ledger", "stages")
+COMMANDS = ("list", "reproduce", "verify", "ledger", "fingerprint")
 
 
 @pytest.fixture

@@ -41,11 +41,11 @@ def test_clone_pulls_complete_data_and_its_paper_results_are_in_sync(clone):
     status = run(clone, "dvc", "data", "status", "--granular")
     assert status.returncode == 0
     assert "modified" not in status.stdout
-    stale = [
-        line for line in run(clone, "dvc", "status").stdout.splitlines() if "paper" in line and "@" in line
-    ]
+    told = run(clone, "dvc", "status", "evidence", "render", "ledger").stdout
+    stale = [line for line in told.splitlines() if line[:1].isalpha() and line.endswith(":")]
+    assert stale or "up to date" in told
     if stale:  # reported loudly; refreshing the evidence is a work of its own
-        pytest.skip("PAPER-SCALE RESULTS ARE STALE: " + ", ".join(stale))
+        pytest.skip("PAPER-SCALE RESULTS ARE STALE: " + " ".join(stale))
 
 
 def test_clone_and_its_remote_take_at_most_60_megabytes(tmp_path):

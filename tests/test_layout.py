@@ -21,7 +21,7 @@ LAYERS = [
     {"study"},
     {"ledger", "tables", "figures", "score", "ledger_figures"},
     {"papers"},
-    {"cli", "reproduction", "verification", "notebooks", "stages", "overview"},
+    {"cli", "reproduction", "verification", "notebooks", "fingerprints", "overview"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(SRC.rglob("*.py"))

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from kernsemble.experiments.errors import PlanError
@@ -73,8 +74,10 @@ def build_parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--check", action="store_true", help="write nothing; fail when the files would change"
     )
-    command = _add(commands, "stages", stages, "compare dvc.yaml with the import graph, or write it")
-    command.add_argument("--write", action="store_true", help="write dvc.yaml")
+    command = _add(
+        commands, "fingerprint", fingerprint, "write what evidence must come from: results/fingerprints"
+    )
+    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
     commands.add_parser("data", help="list, verify, build and fetch datasets (data --help)", add_help=False)
     return parser
 
@@ -152,12 +155,11 @@ def _keys(names: Sequence[str]) -> list[str]:
     """Return the papers that are asked for; all that are written by default."""
     from kernsemble.experiments.registry import STUDIES, available_papers
 
-    if not names or "all" in names:
-        return list(available_papers())
     for name in names:
-        if name not in STUDIES and "." not in name:
-            raise PlanError(f"No paper {name!r}; there are {', '.join(STUDIES)}.")
-    return list(names)
+        module = "." in name and all(map(str.isidentifier, name.split(".")))
+        if name not in (*STUDIES, "all") and not module:
+            raise PlanError(f"No paper {name!r}; there are {', '.join(STUDIES)}, and 'all'.")
+    return list(available_papers()) if not names or "all" in names else list(names)
 
 
 def list_papers(options: argparse.Namespace) -> int:
@@ -176,28 +178,30 @@ def list_papers(options: argparse.Namespace) -> int:
 
 def reproduce(options: argparse.Namespace) -> int:
     """Compute evidence and render the notebook of each paper; go on with the others when one fails."""
+    from kernsemble.evidence_file import only_writer
     from kernsemble.reproduction import Summary, check_before, reproduce_paper
     from kernsemble.study import find_root
 
-    keys = _keys(options.papers)
-    check_before(keys, options.scale, find_root())
+    keys, root = _keys(options.papers), find_root()
+    check_before(keys, options.scale, root)
     summary = Summary()
-    for key in keys:
-        reproduce_paper(
-            key,
-            options.scale,
-            summary,
-            fresh=options.fresh,
-            jobs=options.jobs,
-            cluster=options.cluster,
-            exhibits=options.exhibit,
-            notebook=not options.no_notebook,
-            compute=not options.no_compute,
-            stop_on_error=len(keys) == 1,
-        )
+    with only_writer(root / "results" / options.scale) if len(keys) > 1 else nullcontext():
+        for key in keys:
+            reproduce_paper(
+                key,
+                options.scale,
+                summary,
+                fresh=options.fresh,
+                jobs=options.jobs,
+                cluster=options.cluster,
+                exhibits=options.exhibit,
+                notebook=not options.no_notebook,
+                compute=not options.no_compute,
+                stop_on_error=len(keys) == 1,
+            )
     for line in summary.lines(options.scale):
         say(line)
-    return FAILED if summary.failed else OK
+    return FAILED if summary.failed or summary.total.differ else OK
 
 
 def verify(options: argparse.Namespace) -> int:
@@ -250,15 +254,11 @@ def ledger(options: argparse.Namespace) -> int:
     return OK
 
 
-def stages(options: argparse.Namespace) -> int:
-    """Write dvc.yaml, or report how it differs from the import graph."""
-    from kernsemble.stages import differences, write_stages
+def fingerprint(options: argparse.Namespace) -> int:
+    """Write what evidence must come from; DVC compares it with what the committed evidence came from."""
+    from kernsemble.fingerprints import write_fingerprints
     from kernsemble.study import find_root
 
-    root = find_root()
-    if options.write:
-        write_stages(root)
-    lines = differences(root)
-    for line in lines:
-        say(line)
-    return FAILED if lines else OK
+    for key in write_fingerprints(_keys(options.papers), find_root()):
+        say(f"{key}: the code, parameters or data behind its trials have changed")
+    return OK

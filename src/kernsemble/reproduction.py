@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,9 @@ from kernsemble.published import read_cells, read_claims
 from kernsemble.staleness import Origins
 from kernsemble.study import Study, TrialsFailedError, find_root, number_of_jobs, raise_on_failures
 from kernsemble.verification import Agreement, compare_study
+
+AGREEMENT = "agreement.json"
+RENDERED = "rendered.sha256"
 
 
 @dataclass
@@ -97,8 +101,9 @@ def reproduce_paper(
     """Compute a paper's missing evidence, run its notebook, and compare with the committed evidence.
 
     Results go to ``results/SCALE/KEY``. At a smaller scale than the paper's, ``agreement.json`` there holds
-    the comparison. Without ``compute``, the notebook is rendered from what is there, and says what is
-    missing. Failures go into the summary, or are raised with ``stop_on_error``.
+    the comparison, and the notebook is not run again when nothing has changed since it was. Without
+    ``compute``, it is rendered from what is there, and says what is missing.
+    Failures go into the summary, or are raised with ``stop_on_error``.
     """
     root = root or find_root()
     n_jobs = number_of_jobs(jobs)
@@ -108,7 +113,7 @@ def reproduce_paper(
             tell_warnings(report := study.run(exhibits, fresh=fresh))
             raise_on_failures(report)
             Origins(study).remember()
-        if notebook:
+        if notebook and (fresh or not is_rendered(study)):
             render_paper(study)
         if scale != "paper":
             compare(study, summary)
@@ -134,6 +139,27 @@ def render_paper(study: Study) -> None:
         environment["KERNSEMBLE_CLUSTER"] = study.cluster
     note(f"{study.key}: running its notebook")
     render_notebook(source, study.folder / f"{study.key}.ipynb", {"scale": study.scale}, environment)
+    if study.scale != "paper":  # what is committed is DVC's matter
+        write_atomically(study.folder / RENDERED, _rendering(study).encode())
+
+
+def is_rendered(study: Study) -> bool:
+    """Whether nothing has changed since a notebook was run: neither what it comes from, nor what it wrote."""
+    path = study.folder / RENDERED
+    return path.is_file() and path.read_text() == _rendering(study)
+
+
+def _rendering(study: Study) -> str:
+    """Return the digest of all files that a rendered notebook comes from, and of what it wrote."""
+    root, package = study.root, Path(__file__).parent
+    files = [root / "notebooks" / f"{study.key}.ipynb", root / "params.yaml", root / "requirements.lock"]
+    for folder in (package, root / "published", study.folder):
+        files += [path for path in sorted(folder.rglob("*")) if "__pycache__" not in path.parts]
+    digest = hashlib.sha256()
+    for path in files:
+        if path.is_file() and path.name not in (RENDERED, AGREEMENT, "failures.txt"):
+            digest.update(f"{path}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def compare(study: Study, summary: Summary) -> None:
@@ -143,7 +169,7 @@ def compare(study: Study, summary: Summary) -> None:
     summary.agreements[study.key] = agreement
     summary.committed[study.key] = committed.standing
     text = json.dumps(agreement.as_dict(), indent=2, ensure_ascii=False) + "\n"
-    write_atomically(study.folder / "agreement.json", text.encode())
+    write_atomically(study.folder / AGREEMENT, text.encode())
 
 
 def verify_paper(

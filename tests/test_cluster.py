@@ -103,7 +103,7 @@ def odd_workers(folder, paper, packages):
     trials.write_text(trials.read_text().replace("shift *", "2 * shift *"))
     nothing.mkdir()
     (nothing / "kernsemble.py").write_text("raise ModuleNotFoundError('No module named kernsemble')")
-    revision = Study(paper, "paper", packages.parent / "repository").plan["table1"].jobs()[0].stamp.code
+    identity = Study(paper, "paper", packages.parent / "repository").plan["table1"].jobs()[0].stamp.code
     data = {"KERNSEMBLE_DATA": str(damaged_copy(folder / "data", "sonar"))}
     kernels = {CORE_VARIABLE: "Nehalem", "KERNSEMBLE_CORETYPE": ""}
     odd = {
@@ -111,7 +111,7 @@ def odd_workers(folder, paper, packages):
         "does not fit 0.1.0, the one here: ModuleNotFoundError": ((nothing,), {}),
         f"expected arrays with sha256 {checksum}, found ": ((packages,), data),
         "its BLAS has the kernels of Nehalem: start it as `OPENBLAS_CORETYPE=Haswell": ((packages,), kernels),
-        f"expected {revision} (kernsemble 0.1.0)": ((code,), {}),
+        f"expected {identity} (kernsemble 0.1.0)": ((code,), {}),
         f"checksum ffffffff, expected {checksum[:8]} (kernsemble 0.1.0)": ((register, packages), {}),
     }
     if core_type() != CORE_TYPE:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from machinery import make_repository, open_fake, reload_paper, without_seconds, write_package
+from machinery import MODULE, make_repository, open_fake, reload_paper, without_seconds, write_package
 
 from kernsemble.evidence import IncompleteEvidenceError, read_evidence
 from kernsemble.evidence_file import EvidenceError, format_rows, only_writer
 from kernsemble.experiments.arithmetic import arithmetic
+from kernsemble.overview import exhibit_lines
 from kernsemble.study import Study
 
 
@@ -93,7 +94,7 @@ class TestStudy:
         study.run(["figure1"])
         assert path.read_bytes() == sound
 
-    def test_rows_that_contradict_each_other_are_named_and_computed_again(self, root, capsys):
+    def test_rows_that_contradict_each_other_are_named_and_computed_again(self, root, capsys, monkeypatch):
         study = open_fake(root)
         study.evidence("figure1")
         path = study.path("figure1")
@@ -105,6 +106,8 @@ class TestStudy:
         found = open_fake(root, compute=False).read("figure1")
         assert found.contradicted == [row.key]
         assert row.key not in found.current
+        monkeypatch.setenv("KERNSEMBLE_ROOT", str(root))
+        assert "1 twice with other numbers" in str(list(exhibit_lines(MODULE, "paper")))
         assert open_fake(root).evidence("figure1").complete
         assert f"{row.key} is there twice with other numbers" in capsys.readouterr().err
         assert without_seconds(path) == sound
@@ -234,6 +237,7 @@ RUN = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
+from kernsemble.overview import exhibit_lines
 from kernsemble.study import Study
 from kernsemble.evidence_file import EvidenceWriter
 from kernsemble.experiments import executor

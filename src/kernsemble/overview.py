@@ -44,6 +44,10 @@ def _state(evidence: Evidence, known: list[Evidence], n_jobs: int) -> str:
     parts = [f"{len(evidence.stale)} stale"] if evidence.stale else []
     if evidence.damaged:
         parts.append(f"{len(evidence.damaged)} damaged lines")
+    if evidence.contradicted:
+        parts.append(f"{len(evidence.contradicted)} twice with other numbers")
+    if evidence.refused:
+        parts.append(f"{len(evidence.refused)} adoptions refused")
     if evidence.missing:
         left = seconds_left(evidence, known)
         processes = 1 if evidence.plan.exhibit.alone else n_jobs

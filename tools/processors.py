@@ -34,6 +34,7 @@ BUILD = ROOT / "build" / "processors"
 KERNELS = ("Haswell", "Prescott", "SkylakeX", "Haswell-plain")  # the first is that of the committed rows
 PLAIN = {"NUMBA_CPU_NAME": "generic"}
 PLAIN["NPY_DISABLE_CPU_FEATURES"] = " ".join(np.show_config(mode="dicts")["SIMD Extensions"]["found"])
+SAMPLE = "tools/sample.py"
 RELATIVE = 1e-10
 PROBE = """
 import numpy as np
@@ -151,8 +152,8 @@ def tell_apart(kernel: str, agreement: Agreement, where: str) -> None:
 
 def compare_arm64() -> bool:
     """Run the sample here and on an emulated ARM64 processor; say how each fit compares."""
-    here = run(sys.executable, "tools/sample.py", kernel=KERNELS[0] if has_kernel(KERNELS[0]) else None)
-    there = run("tools/arm64", "tools/sample.py")
+    here = run(sys.executable, SAMPLE, kernel=KERNELS[0] if has_kernel(KERNELS[0]) else None)
+    there = run("tools/arm64", SAMPLE)
     for done in (here, there):
         if done.returncode:
             say(done.stderr.strip())

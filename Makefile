@@ -52,7 +52,7 @@ matrix: data  ## the same trials with the oldest and the newest Python and NumPy
 	@.venv/bin/python tools/matrix.py
 	@.venv/bin/python docs/_extensions/reliability_page.py .
 
-test-processors: data  ## every quick trial under other processors' kernels of OpenBLAS, and a sample on emulated ARM64
+test-processors: data  ## every quick trial under other processors' kernels of OpenBLAS, a sample on emulated ARM64 (half an hour)
 	@KERNSEMBLE_JOBS=$(JOBS) .venv/bin/python tools/processors.py
 
 sbom: setup  ## write the bill of materials of .venv: build/sbom.cdx.json

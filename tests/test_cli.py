@@ -12,6 +12,7 @@ from machinery import MODULE, make_repository, open_fake
 from nbformat.v4 import new_code_cell, new_notebook
 
 from kernsemble.cli import build_parser, main
+from kernsemble.evidence_file import only_writer
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = ("list", "reproduce", "verify", "ledger", "fingerprint")
@@ -122,9 +123,40 @@ def test_notebook_is_rendered_from_what_is_there_on_demand(root, capsys):
 
 
 @pytest.mark.parametrize(
+    ("path", "again"),
+    [
+        (None, False),
+        ("params.yaml", True),
+        ("results/quick/fake_paper/kept", True),  # what it wrote
+        ("results/quick/fake_paper/evidence/table1.csv", False),  # a damaged line is mended first
+    ],
+)
+def test_notebook_is_run_again_only_where_something_has_changed(root, capsys, path, again):
+    keep = "from pathlib import Path\nPath('../results/quick/fake_paper/kept').touch()"
+    cells = [new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}), new_code_cell(keep)]
+    nbformat.write(new_notebook(cells=cells), root / "notebooks" / "fake_paper.ipynb")
+    arguments = ("reproduce", MODULE, "--scale", "quick", "--jobs", "1")
+    assert "running its notebook" in run(capsys, *arguments)[2]
+    if path is not None:
+        with (root / path).open("a") as file:
+            file.write("\n# changed\n")
+    assert ("running its notebook" in run(capsys, *arguments)[2]) == again
+
+
+def test_two_runs_of_all_papers_do_not_go_on_side_by_side(root, capsys):
+    with only_writer(root / "results" / "quick"):
+        status, _, err = run(capsys, "reproduce", MODULE, MODULE, "--no-notebook", "--jobs", "1")
+    assert status == 2
+    assert "Another run" in err
+    assert "wait until it ends, or stop it" in err
+
+
+@pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
         (("reproduce", "linli2004"), 2, ["No paper 'linli2004'", "linli2005"]),
+        (("reproduce", "all", "lin2013"), 2, ["No paper 'lin2013'", "lin2012"]),
+        (("reproduce", ".."), 2, ["No paper '..'"]),
         (("reproduce", MODULE, "--jobs", "0"), 2, ["jobs is 0"]),
         (("reproduce", MODULE, "--exhibit", "table9"), 2, ["no exhibit 'table9'", "table1"]),
         (("reproduce", MODULE, "--scale", "quick", "--jobs", "1"), 1, ["There is no notebook"]),

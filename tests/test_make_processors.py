@@ -48,6 +48,13 @@ def test_kernels_reach_the_process(kernel):
     assert told == [name, name, "generic" if plain else "None"]
 
 
+def test_libraries_may_call_the_same_kernels_by_two_names():
+    assert processors.ran_with("Prescott", ["Katmai", "Prescott"])
+    assert processors.ran_with("Haswell-plain", ["Haswell"])
+    assert not processors.ran_with("Haswell", ["Haswell", "SkylakeX"])
+    assert not processors.ran_with("Haswell", [])
+
+
 def test_trials_under_another_kernel_than_asked_for_have_failed(monkeypatch):
     said = json.dumps({"kernels": ["SkylakeX"], "failed": ["table1: ValueError"]})
     done = subprocess.CompletedProcess([], 0, stdout=said + "\n", stderr="")

@@ -1,15 +1,18 @@
-"""One dual solution out of many: the point of least weighted norm on the hinge's optimal face.
+"""One dual solution out of many: the point of least weighted norm on the optimal face of a margin loss.
 
-The weights w = A'u of the l2-regularized hinge are unique, its dual weights u need not be: rows on the margin
-that depend on each other can exchange theirs. With A the rows on the margin and u any solution,
+The weights w of a restricted problem are unique, its dual weights u need not be: rows on the margin that
+depend on each other can exchange theirs. With A the rows on the margin and u any solution,
 
-    min_v  1/2 sum_i v_i^2 / s_i    subject to   A'v = A'u,   0 <= v_i <= c_i
+    min_v  1/2 sum_i v_i^2 / s_i    subject to   A_j'v = t_j  or  A_j'v <= t_j,   0 <= v_i <= c_i
 
-picks one. Equal rows then share their weight in proportion to s_i, so that writing a sample twice is the same
-as giving it weight 2, and the order of the samples does not matter.
+picks one; t = A'u where nothing else is given. An l2 norm gives equations only, and so do the columns with a
+weight under an l1 norm; the scores of its other columns have a bound. Equal rows then share their weight in
+proportion to s_i, so that writing a sample twice is the same as giving it weight 2, and neither the order of
+the samples nor the way the solver went matters.
 
-Dual: v_i = clip(s_i a_i'l, 0, c_i) for multipliers l that minimize a convex, piecewise quadratic function of
-as many variables as A has columns. Newton's method with an exact line search ends after finitely many steps.
+Dual: v_i = clip(s_i a_i'l, 0, c_i) for multipliers l, not positive where there is a bound, that minimize a
+convex, piecewise quadratic function of as many variables as A has columns. Newton's method with an exact
+line search, over the multipliers that are free to move, ends after finitely many steps.
 """
 
 from __future__ import annotations
@@ -19,10 +22,18 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 _MAX_ITER = 100
 _RIDGE = 1e-12  # of the trace: makes Newton's matrix definite where columns depend on each other
-_RESIDUAL = 1e-13  # of A'v = A'u, relative, at which the search ends
+_RESIDUAL = 1e-13  # of A'v = t, relative, at which the search ends
 
 
-def least_norm(A: np.ndarray, u: np.ndarray, upper: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def least_norm(
+    A: np.ndarray,
+    u: np.ndarray,
+    upper: np.ndarray,
+    weight: np.ndarray,
+    *,
+    target: np.ndarray | None = None,
+    at_most: np.ndarray | None = None,
+) -> np.ndarray:
     """Return the vector of least weighted norm with the same ``A'u`` within the same bounds.
 
     Parameters
@@ -33,6 +44,10 @@ def least_norm(A: np.ndarray, u: np.ndarray, upper: np.ndarray, weight: np.ndarr
         A solution, within its bounds.
     upper, weight : ndarray of shape (n_rows,)
         Bounds c_i, and s_i > 0.
+    target : ndarray of shape (n_columns,), optional
+        t; ``A'u`` by default.
+    at_most : ndarray of shape (n_columns,), bool, optional
+        Where t is a bound from above; nowhere by default.
 
     Examples
     --------
@@ -40,23 +55,28 @@ def least_norm(A: np.ndarray, u: np.ndarray, upper: np.ndarray, weight: np.ndarr
     >>> least_norm(np.ones((2, 1)), np.array([1.0, 0.0]), np.ones(2), np.ones(2)).round(6)
     array([0.5, 0.5])
     """
-    if _independent(A):
+    bounded = np.zeros(A.shape[1], dtype=bool) if at_most is None else at_most
+    if _independent(A[:, ~bounded]):
         return u
-    target = A.T @ u
+    target = A.T @ u if target is None else target
     multipliers = np.zeros(A.shape[1])
     values = np.zeros(len(A))  # a_i'l
     scale = float(np.abs(A).T @ upper @ np.ones(A.shape[1])) if A.size else 0.0
     for _ in range(_MAX_ITER):
         v = np.clip(weight * values, 0.0, upper)
         residual = target - A.T @ v
-        if np.abs(residual).max(initial=0.0) <= _RESIDUAL * scale:
+        held = bounded & (multipliers >= 0.0) & (residual >= 0.0)
+        if np.abs(residual[~held]).max(initial=0.0) <= _RESIDUAL * scale:
             break
         free = (values >= 0.0) & (weight * values <= upper)
-        step = _newton(A[free], weight[free], residual)
+        step = _step(A[free], weight[free], residual, held, bounded & (multipliers >= 0.0))
         along = A @ step
-        length = _search(values, along, weight, upper, float(target @ step))
+        limit, first = _room(multipliers, step, bounded)
+        length = _search(values, along, weight, upper, float(target @ step), limit)
         multipliers += length * step
         values += length * along
+        if length == limit:
+            multipliers[first] = 0.0
     return v
 
 
@@ -72,6 +92,18 @@ def _independent(A: np.ndarray) -> bool:
     return bool(pivots.size == 0 or pivots.min() > 1e-6 * pivots.max())
 
 
+def _step(A, weight, residual, held, at_bound) -> np.ndarray:
+    """Newton's step of the multipliers that are not held; those that would leave their bound are held too."""
+    held = held.copy()
+    while True:
+        step = np.zeros(len(residual))
+        step[~held] = _newton(A[:, ~held], weight, residual[~held])
+        leaving = at_bound & (step > 0.0)
+        if not leaving.any():
+            return step
+        held |= leaving
+
+
 def _newton(A: np.ndarray, weight: np.ndarray, residual: np.ndarray) -> np.ndarray:
     """Solve with the curvature of the free rows, slightly lifted."""
     matrix = (A * weight[:, None]).T @ A
@@ -84,17 +116,28 @@ def _newton(A: np.ndarray, weight: np.ndarray, residual: np.ndarray) -> np.ndarr
             lift *= 100.0
 
 
-def _search(values, along, weight, upper, pull) -> float:
-    """Find where the increasing slope along the step vanishes: double until it is positive, then bisect."""
+def _room(multipliers: np.ndarray, step: np.ndarray, bounded: np.ndarray) -> tuple[float, int]:
+    """Return the length at which the first multiplier reaches its bound, and which one that is."""
+    lengths = np.full(len(step), np.inf)
+    rising = bounded & (step > 0.0)
+    lengths[rising] = -multipliers[rising] / step[rising]
+    first = int(np.argmin(lengths)) if len(lengths) else 0
+    return (float(lengths[first]) if len(lengths) else np.inf), first
+
+
+def _search(values, along, weight, upper, pull, limit) -> float:
+    """Find where the increasing slope along the step vanishes, up to a limit: double, then bisect."""
 
     def slope(t: float) -> float:
         return float(np.clip(weight * (values + t * along), 0.0, upper) @ along) - pull
 
-    low, high = 0.0, 1.0
-    if abs(slope(1.0)) <= 1e-14 * abs(slope(0.0)):
+    low, high = 0.0, min(1.0, limit)
+    if high == 1.0 and abs(slope(1.0)) <= 1e-14 * abs(slope(0.0)):
         return 1.0
     while slope(high) < 0.0 and high < 1e12:
-        low, high = high, 2.0 * high
+        if high == limit:
+            return limit
+        low, high = high, min(2.0 * high, limit)
     for _ in range(60):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)

@@ -20,9 +20,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from kernsemble.masters.columns import SignedColumns
+
 _MAX_ITER = 100
 _RIDGE = 1e-12  # of the trace: makes Newton's matrix definite where columns depend on each other
 _RESIDUAL = 1e-13  # of A'v = t, relative, at which the search ends
+_FACE = 1e-7  # how near to 1 the margin of a row on it is, for solutions of a linear program
+_SPECK = 1e-12  # of the largest weight: what counts as zero
 
 
 def least_norm(
@@ -142,3 +146,52 @@ def _search(values, along, weight, upper, pull, limit) -> float:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
     return high
+
+
+def least_norm_under_l1(
+    columns: SignedColumns, w: np.ndarray, b: float, u: np.ndarray, upper: np.ndarray, weight: np.ndarray,
+    *, intercept: str, positive: bool,
+) -> np.ndarray:  # fmt: skip
+    """Return the dual solution of least norm of an l1-regularized hinge, from a primal and a dual solution.
+
+    Every u that is feasible and complementary to one optimal (w, b) is optimal: the bound of a column with a
+    weight is attained, and so is that of a row off its margin.
+
+    Parameters
+    ----------
+    columns : SignedColumns
+        The signed columns, without an intercept's.
+    w, b, u : ndarray of shape (n_columns,), float, ndarray of shape (n_samples,)
+        Optimal weights, intercept, dual weights.
+    upper, weight : ndarray of shape (n_samples,)
+        Bounds c_i, and s_i > 0.
+    intercept : {"none", "free", "penalized"}
+    positive : bool
+        Whether w >= 0.
+    """
+    margins = columns.margins(w) + b * columns.y
+    face = np.flatnonzero((np.abs(margins - 1.0) <= _FACE) & (upper > 0.0))
+    v = np.where(margins < 1.0, upper, 0.0)
+    v[face] = 0.0
+    A, taken = columns.select(face), columns.combine(v)
+    if intercept != "none":
+        A, taken = np.column_stack([A, columns.y[face]]), np.append(taken, columns.y @ v)
+        w = np.append(w, b)
+    # Scores are at most 1, and at least -1 where a weight may be negative.
+    equal = np.abs(w) > _SPECK * np.abs(w).max(initial=0.0)
+    target = np.sign(w) * equal - taken
+    one_sided = np.full(len(w), positive)
+    if intercept != "none":
+        one_sided[-1] = False
+        if intercept == "free":
+            equal[-1], target[-1] = True, -taken[-1]
+    below = ~equal & ~one_sided
+    A = np.hstack([A, -A[:, below]])
+    target = np.append(np.where(equal, target, 1.0 - taken), 1.0 + taken[below])
+    at_most = np.append(~equal, np.ones(int(below.sum()), dtype=bool))
+    found = least_norm(A, u[face], upper[face], weight[face], target=target, at_most=at_most)
+    missed = np.where(at_most, np.maximum(A.T @ found - target, 0.0), np.abs(A.T @ found - target))
+    if missed.max(initial=0.0) > _FACE * max(1.0, float(np.abs(target).max(initial=0.0))):
+        return u  # (w, b) was not optimal to enough digits to tell the rows on the margin
+    v[face] = found
+    return v

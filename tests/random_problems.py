@@ -264,7 +264,7 @@ OPTIONS: dict[str, Callable[[np.random.Generator], dict[str, Any]]] = {
         | {
             "loss": _pick(rng, "hinge", "squared_hinge"),
             "intercept": _pick(rng, "free", "penalized", "none"),
-            "least_norm": _pick(rng, False, False, True),
+            "portable": _pick(rng, False, True),
         }
     ),
     "CGEnsSLS": _columns,

@@ -29,14 +29,7 @@ CHECKED = [
 ]
 
 
-def exempt(estimator):
-    """Weights and repeated rows lead to one optimum, but not to the same point before it."""
-    if estimator.solver != "lbfgsb":
-        return {}
-    return {"check_sample_weight_equivalence_on_dense_data": "solved to a gap, not to the last digit"}
-
-
-@parametrize_with_checks(CHECKED, expected_failed_checks=exempt)
+@parametrize_with_checks(CHECKED)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 

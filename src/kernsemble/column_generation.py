@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernsemble.hypotheses._fixed_point import cut_bits
 from kernsemble.hypotheses.base import Candidate, Oracle
 from kernsemble.masters.base import Master, Solution
 
@@ -203,7 +204,8 @@ class _Pricing(NamedTuple):
 def _price(oracle, master, per_output, repeat, epsilon, result) -> _Pricing:
     """Ask the oracle for the best hypotheses, and keep those that the master is missing."""
     start = perf_counter()
-    found = [(candidate, k) for k, candidate in enumerate(oracle.best(master.pricing_weights()))]
+    V = cut_bits(master.pricing_weights())
+    found = [(candidate, k) for k, candidate in enumerate(oracle.best(V))]
     scores = np.array([abs(candidate.score) for candidate, _ in found])
     if not per_output and found:
         found = [found[int(np.argmax(scores))]]

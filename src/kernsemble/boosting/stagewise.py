@@ -15,7 +15,8 @@ weights D:
 
 The step is exact: a = log((1 - e) / e) / 2 for a weighted error e, after which the hypothesis errs on
 exactly half of the weight. Weights are computed from the scores each round, in the log domain: they neither
-drift nor underflow. Boosting stops early when no hypothesis beats chance.
+drift nor underflow. The oracle gets them rounded to 30 bits of the largest, so that the hypothesis it finds
+does not depend on how a processor rounds. Boosting stops early when no hypothesis beats chance.
 
 There is no duality gap to report: earlier weights stay as they are, so no restricted problem is ever solved,
 and the dual of the exponential loss without a norm asks for weights D under which every hypothesis has the
@@ -41,6 +42,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kernsemble.boosting.codes import COLORINGS
+from kernsemble.hypotheses._fixed_point import cut_bits
 from kernsemble.hypotheses.base import Candidate, Oracle, generator
 
 _CHANCE = 1e-12  # an edge of this size is rounding: the hypothesis does not beat chance
@@ -202,11 +204,12 @@ def adaboost_mh(
     path, least = _Path(), _error_rate(perfect)
     scores, D = np.zeros_like(Y), prior
     for _ in rounds:
-        found = _best_shared(oracle, D * Y)
+        V = cut_bits(D, together=True) * Y
+        found = _best_shared(oracle, V)
         if found is None:
             path.message = _EXHAUSTED
             break
-        votes = np.where((D * Y).T @ found.column >= 0, 1.0, -1.0)
+        votes = np.where(V.T @ found.column >= 0, 1.0, -1.0)
         error = _weight_of_errors(D, Y * votes, found.column[:, None]).sum() / D.sum()
         if path.stops([found.key], error):
             break
@@ -266,10 +269,10 @@ def adaboost_ecc(
     path, least, random = _Path(), _error_rate(perfect), generator(random_state)
     scores, D = np.zeros(own.shape), prior
     for _ in rounds:
-        colors = COLORINGS[coloring](own.astype(np.float64).T @ D, random)
+        colors = COLORINGS[coloring](own.astype(np.float64).T @ cut_bits(D, together=True), random)
         y = colors[labels]
         d = (D * (colors != y[:, None])).sum(axis=1)
-        found = oracle.best(d * y)
+        found = oracle.best(cut_bits(d) * y)
         if not found:
             path.message = _EXHAUSTED
             break
@@ -324,7 +327,7 @@ def _boost_columns(
     prior = _prior(weight, Y)
     path, margins, D = _Path(), np.zeros_like(Y), prior
     for _ in rounds:
-        found = oracle.best(D * Y)
+        found = oracle.best(cut_bits(D) * Y)
         if not found:
             path.message = _EXHAUSTED
             break

@@ -37,6 +37,7 @@ _CHOICES = {
     "intercept": ("none", "free", "penalized"),
     "termination": RULES,
 }
+_PORTABLE_TOL = 1e-9  # to which the dual weights are the same on every computer, but for the nearest ties
 _LARGEST_FEATURE = 1e150  # its square, which every kernel takes, is finite
 _LARGEST_COLUMN = {"l1": 1e12, "l2": 1e80}  # entries beyond which the masters lose their digits
 
@@ -107,6 +108,8 @@ class CGBoostBase(BaseEstimator):
 
     def _master_tol(self) -> float:
         """Relative gap that a master must reach: small beside that of the whole problem; HiGHS' own in l1."""
+        if self.norm == "l2" and self.portable:
+            return min(_PORTABLE_TOL, 0.01 * self.tol or 1.0)
         if self.norm == "l1" or self.tol >= 1e-4:
             return 1e-6
         return 0.01 * self.tol if self.tol > 0 else 1e-8

@@ -72,6 +72,9 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         Rounds without improvement that TR3 waits.
     max_centers : int, default=None
         Draw so many training samples as possible centers; all by default.
+    portable : bool, default=True
+        Whether to choose the same columns on every computer: each round's problem is then solved to a
+        relative gap of 1e-9, and of several dual solutions that of least norm prices the next column.
     random_state : int, RandomState or None, default=None
         Draws the validation data and the centers.
     verbose : bool or int, default=False
@@ -143,6 +146,7 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         validation_fraction: float = 0.25,
         patience: int = 20,
         max_centers: int | None = None,
+        portable: bool = True,
         random_state: Any = None,
         verbose: bool | int = False,
     ) -> None:
@@ -160,6 +164,7 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         self.validation_fraction = validation_fraction
         self.patience = patience
         self.max_centers = max_centers
+        self.portable = portable
         self.random_state = random_state
         self.verbose = verbose
 
@@ -197,8 +202,9 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         if self.nu is not None:
             refuse_weights(weight)
             return NuHinge(signs, self.nu, **options), weight / len(signs)
+        options |= {"intercept": self.intercept, "least_norm": self.portable}
         kind = HingeQP if self.norm == "l2" else HingeLP
-        master = kind(signs, self.C, sample_weight=weight, intercept=self.intercept, **options)
+        master = kind(signs, self.C, sample_weight=weight, **options)
         return master, self.C * weight
 
     def _with_validation(self, data: TrainingData, X_val: Any, y_val: Any):

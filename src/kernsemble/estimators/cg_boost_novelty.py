@@ -24,7 +24,7 @@ class CGBoostNovelty(OutlierMixin, CGBoostBase):
 
     Parameters
     ----------
-    kernels, positive, stratified, n_rounds, tol, tau, max_centers, random_state, verbose
+    kernels, positive, stratified, n_rounds, tol, tau, max_centers, portable, random_state, verbose
         As in `CGBoostClassifier`; ``positive`` is true by default, f then rises towards the training data.
     nu : float, default=0.1
         Bound on the share of training samples outside.
@@ -63,6 +63,7 @@ objective_path_, gap_path_, columns_scanned_path_, coef_path_
         tol: float = 1e-3,
         tau: float = 1e-6,
         max_centers: int | None = None,
+        portable: bool = True,
         random_state: Any = None,
         verbose: bool | int = False,
     ) -> None:
@@ -74,6 +75,7 @@ objective_path_, gap_path_, columns_scanned_path_, coef_path_
         self.tol = tol
         self.tau = tau
         self.max_centers = max_centers
+        self.portable = portable
         self.random_state = random_state
         self.verbose = verbose
 

@@ -34,7 +34,8 @@ class CGBoostRegressor(RegressorMixin, CGBoostBase):
 
     Parameters
     ----------
-    kernels, C, norm, positive, intercept, stratified, n_rounds, tol, tau, max_centers, random_state, verbose
+    kernels, C, norm, positive, intercept, stratified, n_rounds, tol, tau, max_centers, portable, \
+random_state, verbose
         As in `CGBoostClassifier`.
     epsilon : float, default=0.1
         Half width of the tube within which errors are free.
@@ -88,6 +89,7 @@ validation_path_, termination_rounds_, coef_path_
         validation_fraction: float = 0.25,
         patience: int = 20,
         max_centers: int | None = None,
+        portable: bool = True,
         random_state: Any = None,
         verbose: bool | int = False,
     ) -> None:
@@ -106,6 +108,7 @@ validation_path_, termination_rounds_, coef_path_
         self.validation_fraction = validation_fraction
         self.patience = patience
         self.max_centers = max_centers
+        self.portable = portable
         self.random_state = random_state
         self.verbose = verbose
 

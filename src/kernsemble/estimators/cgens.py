@@ -45,9 +45,10 @@ class CGEns(ColumnGenerationClassifier):
     tol : float, default=1e-3
         Relative duality gap. Each restricted problem is solved to half of it; the fit ends when the problem
         over all hypotheses meets it.
-    least_norm : bool, default=False
-        Whether to price with the hinge's dual solution of least norm where there are several, so that the
-        path does not depend on how the restricted problems are solved. Worth it with a small ``tol``.
+    portable : bool, default=True
+        Whether to fit the same ensemble on every computer. Restricted problems are then solved to the end,
+        and where the hinge has several dual solutions the one of least norm prices the next hypothesis; it
+        takes longer with tens of thousands of rows. The squared hinge has only one.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
     verbose : bool or int, default=False
@@ -103,7 +104,7 @@ class CGEns(ColumnGenerationClassifier):
         loss: str = "hinge",
         intercept: str = "free",
         tol: float = 1e-3,
-        least_norm: bool = False,
+        portable: bool = True,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -114,7 +115,7 @@ class CGEns(ColumnGenerationClassifier):
         self.loss = loss
         self.intercept = intercept
         self.tol = tol
-        self.least_norm = least_norm
+        self.portable = portable
         self.random_state = random_state
         self.verbose = verbose
 
@@ -124,4 +125,4 @@ class CGEns(ColumnGenerationClassifier):
         common = {"sample_weight": data.weight, "intercept": self.intercept, "tol": _SHARE * self.tol}
         if self.loss == "squared_hinge":
             return SquaredHinge(data.signs, self.C, **common)
-        return Hinge(data.signs, self.C, least_norm=self.least_norm, **common)
+        return Hinge(data.signs, self.C, least_norm=self.portable, **common)

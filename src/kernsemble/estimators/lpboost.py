@@ -39,6 +39,9 @@ class LPBoost(ColumnGenerationClassifier):
         interior points.
     tol : float, default=1e-6
         Relative duality gap over all hypotheses at which the fit ends.
+    portable : bool, default=True
+        Whether to fit the same ensemble on every computer and with every ``solver``: of several dual
+        solutions, and a linear program seldom has only one, that of least norm prices the next hypothesis.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
     verbose : bool or int, default=False
@@ -95,6 +98,7 @@ class LPBoost(ColumnGenerationClassifier):
         intercept: str = "none",
         solver: str = "dual-simplex",
         tol: float = 1e-6,
+        portable: bool = True,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -105,10 +109,16 @@ class LPBoost(ColumnGenerationClassifier):
         self.intercept = intercept
         self.solver = solver
         self.tol = tol
+        self.portable = portable
         self.random_state = random_state
         self.verbose = verbose
 
     def _master(self, data: TrainingData) -> Master:
         return HingeLP(
-            data.signs, self.C, sample_weight=data.weight, intercept=self.intercept, solver=self.solver
+            data.signs,
+            self.C,
+            sample_weight=data.weight,
+            intercept=self.intercept,
+            solver=self.solver,
+            least_norm=self.portable,
         )

@@ -30,7 +30,7 @@ import numpy as np
 from kernsemble.hypotheses.base import Candidate
 from kernsemble.hypotheses.kernel_library import Kernel, as_kernel
 
-_EQUAL = 1e-10  # relative difference of scores that does not count
+_EQUAL = 1e-9  # relative difference of scores that does not count
 _AT_BOUND = 1e-6  # relative distance from the bound at which |V_i| counts as being there
 
 Key = tuple[int, int]  # kernel, training sample at the center

@@ -21,6 +21,7 @@ from kernsemble.hypotheses._fixed_point import quantize
 from kernsemble.hypotheses._threads import run_pieces
 from kernsemble.hypotheses.base import Candidate, generator
 
+_EQUAL = 1e-9  # relative difference of scores that does not count
 _BLOCK = 1 << 21  # entries of H that exist at a time while a decision is computed
 
 
@@ -118,7 +119,7 @@ class SampledPool:
         """Return the best member for each column of V, (n,) or (n, K); an empty list if all are excluded."""
         V = np.asarray(V, dtype=np.float64).reshape(len(self._X), -1)
         strength = self._strength(V)
-        winners = strength.argmax(axis=1)  # the first of equals
+        winners = _first_of_best(strength)
         if (strength[:, winners[0]] < 0).any():
             return []
         return [self._candidate(v, member) for v, member in zip(V.T, winners, strict=True)]
@@ -126,7 +127,7 @@ class SampledPool:
     def best_shared(self, V: np.ndarray) -> Candidate | None:
         """Return the member of the largest ``sum_k |V[:, k] @ column|``, that sum its score; V is (n, K)."""
         strength = self._strength(V).sum(axis=0)
-        winner = strength.argmax()
+        winner = _first_of_best(strength[None])[0]
         if strength[winner] < 0:
             return None
         return replace(self._candidate(V[:, 0], winner), score=float(strength[winner]))
@@ -182,6 +183,11 @@ class SampledPool:
         scores = self._scores(np.asarray(v, dtype=np.float64).reshape(-1, 1))[0]
         scores[list(self._excluded)] = 0.0
         return float(scores @ scores)
+
+
+def _first_of_best(strength: np.ndarray) -> np.ndarray:
+    """Index of the largest entry of each row; of those equal up to rounding the first."""
+    return (strength >= (1.0 - _EQUAL) * strength.max(axis=1, keepdims=True)).argmax(axis=1)
 
 
 @njit(cache=True, nogil=True)

@@ -30,10 +30,12 @@ from kernsemble.masters.box_loss import BoxLoss
 from kernsemble.masters.column_span import ColumnBuffer, ColumnSpan
 from kernsemble.masters.columns import INTERCEPTS
 from kernsemble.masters.interior_point import InteriorPoint
+from kernsemble.masters.least_norm import least_norm as pick_least_norm
 from kernsemble.masters.multipliers import Multipliers, Penalty, dual_ray
 from kernsemble.masters.one_thread import one_thread
 
 _FLOOR = 1e-7  # share of a reference value below which the objective counts as zero
+_FACE = 1e-7  # how near to 1 the margin of a row on it is
 _PATIENCE, _INTERIOR_STEPS = 150, 60  # steps of multipliers before the interior point takes over; its steps
 
 
@@ -137,6 +139,7 @@ class ColumnQP:
         self._x, self._V = found.x, found.V
         if self.positive:
             self._drop_specks(A, penalty, found)
+        self._pick_dual(A, penalty)
         return self._conclude(found, self._is_close(found, floor))
 
     def _run(
@@ -175,6 +178,9 @@ class ColumnQP:
         objective = penalty.value(x) + self.loss.value(A @ x)
         if objective <= found.objective + 0.1 * self.tol * abs(found.objective):
             self._x, found.objective = x, objective
+
+    def _pick_dual(self, A: np.ndarray, penalty: Penalty) -> None:
+        """Choose among several dual solutions; with real values there is seldom more than one."""
 
     def _conclude(self, found: _Incumbents, converged: bool) -> Solution:
         g = len(self._cost)
@@ -215,6 +221,8 @@ class HingeQP(ColumnQP):
         Multiplies the losses.
     intercept, positive, tol, max_iter
         As in `ColumnQP`.
+    least_norm : bool, default=False
+        Whether to return the dual solution of least weighted norm.
 
     Examples
     --------
@@ -236,7 +244,9 @@ class HingeQP(ColumnQP):
         positive: bool = False,
         tol: float = 1e-8,
         max_iter: int = 500,
+        least_norm: bool = False,
     ) -> None:
+        self.least_norm = least_norm
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         weight = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         super().__init__(
@@ -250,6 +260,19 @@ class HingeQP(ColumnQP):
     def _dual_weights(self, V: np.ndarray) -> np.ndarray:
         """``u_i = V_i y_i``, in [0, c_i]."""
         return V * self.y
+
+    def _pick_dual(self, A: np.ndarray, penalty: Penalty) -> None:
+        """Take the dual solution of least norm; columns at their bound may score less than 0."""
+        if not self.least_norm:
+            return
+        upper, u = np.abs(self.loss.upper - self.loss.lower), self._V * self.y
+        face = np.flatnonzero((np.abs(self.y * (A @ self._x) - 1.0) <= _FACE) & (upper > 0.0))
+        rows, at_most = A[face] * self.y[face, None], penalty.positive & (self._x == 0.0)
+        target = rows.T @ u[face]
+        target[at_most] -= A[:, at_most].T @ self._V
+        weight = upper[face] / upper.max()
+        u[face] = pick_least_norm(rows, u[face], upper[face], weight, target=target, at_most=at_most)
+        self._V = u * self.y
 
 
 class _Incumbents:

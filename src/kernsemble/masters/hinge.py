@@ -215,8 +215,9 @@ class Hinge:
 
     def _newton_step(self, newton: ProximalNewton) -> None:
         newton.step(self._gap / self._primal)
-        self._offer_primal(newton.theta, newton.margins)
-        self._offer_dual(newton.u, newton.combined)
+        if newton.is_worth_a_look(self._gap / self._primal):
+            self._offer_primal(newton.theta, newton.margins)
+            self._offer_dual(newton.u, newton.combined)
 
     def _offer_primal(self, theta: np.ndarray, margins: np.ndarray) -> None:
         """Move the primal incumbent to the best point between it and theta."""

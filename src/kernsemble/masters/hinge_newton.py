@@ -66,6 +66,7 @@ class ProximalNewton:
         self.delta = _FIRST_BAND / widest
         self.least_delta = max(_LAST_BAND / widest, _LEAST_DELTA * float(columns.square_norms.max()))
         self.inner = 0
+        self.u, self.combined = np.zeros_like(u), np.zeros(columns.n_columns)
         self._evaluate()
 
     def step(self, relative_gap: float) -> None:
@@ -85,11 +86,15 @@ class ProximalNewton:
         self._evaluate()
 
     def _evaluate(self) -> None:
-        """Dual weights u at the margins, A'u, and the gradient."""
-        self.u = np.empty_like(self.margins)
+        """Dual weights u at the margins, A'u, and the gradient; most rows stay at the end of their box."""
+        before, self.u = self.u, np.empty_like(self.margins)
         _multipliers(self.margins, self.center_u, self.weight / self.delta, self.upper, self.u)
-        self.combined = self.columns.combine(self.u)
+        self.combined = self.combined + self.columns.combine(self.u - before)
         self.gradient = self.metric * (self.theta - self.center) - self.combined
+
+    def is_worth_a_look(self, relative_gap: float) -> bool:
+        """Whether theta and u are so near to each other that they may lower the gap."""
+        return self.inner % 4 == 0 or self._inner_is_solved(relative_gap)
 
     def _inner_is_solved(self, relative_gap: float) -> bool:
         scale = np.linalg.norm(self.metric * self.theta) + np.linalg.norm(self.combined)

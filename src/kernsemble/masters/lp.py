@@ -30,6 +30,8 @@ import numpy as np
 
 from kernsemble.masters.base import Solution
 from kernsemble.masters.columns import INTERCEPTS, SignedColumns, balance
+from kernsemble.masters.least_norm import least_norm_under_l1
+from kernsemble.masters.one_thread import one_thread
 
 _TOLERANCE = 1e-9
 SOLVERS = ("dual-simplex", "primal-simplex", "ipm")
@@ -54,6 +56,8 @@ class HingeLP:
         How to solve the linear program.
     tol : float, default=1e-6
         Relative duality gap above which a solution counts as not converged.
+    least_norm : bool, default=False
+        Whether to return the dual solution of least weighted norm; the dual simplex finds any vertex.
 
     References
     ----------
@@ -79,13 +83,15 @@ class HingeLP:
         positive: bool = True,
         solver: str = "dual-simplex",
         tol: float = 1e-6,
+        least_norm: bool = False,
     ) -> None:
         if intercept not in INTERCEPTS:
             raise ValueError(f"intercept={intercept!r}: use one of {INTERCEPTS}.")
         if solver not in SOLVERS:
             raise ValueError(f"solver={solver!r}: use one of {SOLVERS}.")
         self.y = np.ascontiguousarray(y, dtype=np.float64)
-        self.upper = C * (np.ones(len(self.y)) if sample_weight is None else np.asarray(sample_weight, float))
+        self.weight = np.ones(len(self.y)) if sample_weight is None else np.asarray(sample_weight, float)
+        self.upper, self.least_norm = C * self.weight, least_norm
         self.intercept, self.positive, self.solver, self.tol = intercept, positive, solver, tol
         self.columns = SignedColumns(self.y)
         self.solution: Solution | None = None
@@ -115,10 +121,17 @@ class HingeLP:
         cost = abs(b) if self.intercept == "penalized" else 0.0
         objective = float(np.abs(w).sum() + cost + self.upper @ slack)
         u = self._feasible(u)
+        if self.least_norm:
+            u = self._feasible(self._of_least_norm(w, b, u))
         gap = objective - float(u.sum())
         converged = bool(gap <= self.tol * objective)
         self.solution = Solution(w, b, u, objective, gap, n_iter, converged, f"HiGHS: {status}")
         return self.solution
+
+    @one_thread
+    def _of_least_norm(self, w: np.ndarray, b: float, u: np.ndarray) -> np.ndarray:
+        options = {"intercept": self.intercept, "positive": self.positive}
+        return least_norm_under_l1(self.columns, w, b, u, self.upper, self.weight, **options)
 
     def _feasible(self, u: np.ndarray) -> np.ndarray:
         """Move nearly feasible dual weights into the feasible set."""

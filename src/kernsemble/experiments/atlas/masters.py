@@ -70,7 +70,7 @@ def cg_boost_over_kernels(data: Split, C: float, n_rounds: int, tol: float) -> d
 def cg_boost_over_stumps(data: Split, C: float, n_rounds: int, tol: float) -> dict[str, float]:
     """CG-Boost's master over stumps, for which there is no estimator."""
     oracle = StumpOracle(data.X, constant=False)
-    master = HingeQP(data.signs, C, intercept="free", tol=0.5 * tol)
+    master = HingeQP(data.signs, C, intercept="free", tol=min(0.5 * tol, 1e-9), least_norm=True)
     found = column_generation(oracle, master, n_rounds, tol=tol, keep_weights=False)
     scores = oracle.collect(found.keys).decision(data.X_test, found.solution.w, found.solution.b)
     return {

@@ -8,7 +8,7 @@ from time import process_time
 import numpy as np
 
 from kernsemble.column_generation import column_generation
-from kernsemble.experiments.shen2014.cgens import machine_ensemble
+from kernsemble.experiments.shen2014.cgens import machine, machine_ensemble
 from kernsemble.experiments.shen2014.draws import draw, folds_of
 from kernsemble.experiments.shen2014.ensembles import search
 from kernsemble.experiments.shen2014.machines import choose_cost, choose_width, powers_of_two
@@ -19,7 +19,6 @@ from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.fourier import FourierPool
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.kernels import stump_kernel
-from kernsemble.masters.hinge import Hinge
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
 
 
@@ -88,8 +87,8 @@ def multiple_kernels(
     options = {"n_hypotheses": cosines.pool_size, "random_state": trial.shared_seed("pool")}
     family = partial(FourierPool, gamma=mixed, groups=_groups(trial.method, data.X.shape[1]), **options)
     C, _ = search(machine_ensemble(family, tol), data, folds, Cs, [n_cosines]).best()
-    pool, master = family(data.X), Hinge(data.y, C, intercept="free", tol=tol)
-    result = column_generation(pool, master, n_cosines, tol=tol, keep_weights=False)
+    pool = family(data.X)
+    result = column_generation(pool, machine(data.y, C, tol), n_cosines, tol=tol, keep_weights=False)
     seconds, w = process_time() - started, result.solution.w
     weights = _weight_by_kernel(pool, result.keys, w)
     by_width = dict(zip(mixed, weights.reshape(len(mixed), -1).sum(axis=1) / weights.sum(), strict=True))

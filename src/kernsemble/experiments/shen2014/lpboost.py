@@ -13,6 +13,6 @@ def linear_programming(family: Family, tol: float) -> Fit:
     """Return how LPBoost is fitted: problem (4), as the paper prints it without an intercept."""
 
     def fit(part: Draw, C: float, rounds: Sequence[int]) -> Stages:
-        return generate(family(part.X), HingeLP(part.y, C), rounds, tol)
+        return generate(family(part.X), HingeLP(part.y, C, least_norm=True), rounds, tol)
 
     return fit

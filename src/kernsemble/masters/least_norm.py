@@ -19,6 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 _MAX_ITER = 100
 _RIDGE = 1e-12  # of the trace: makes Newton's matrix definite where columns depend on each other
+_OUTSIDE = 1e-11  # score beyond its bound, relative to the largest there can be, that is put back
 _RESIDUAL = 1e-13  # of A'v = A'u, relative, at which the search ends
 
 
@@ -42,7 +43,64 @@ def least_norm(A: np.ndarray, u: np.ndarray, upper: np.ndarray, weight: np.ndarr
     """
     if _independent(A):
         return u
-    target = A.T @ u
+    return _project(A, A.T @ u, upper, weight)[0]
+
+
+def least_norm_between(
+    A: np.ndarray,
+    u: np.ndarray,
+    upper: np.ndarray,
+    weight: np.ndarray,
+    held: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> np.ndarray:
+    """Return the vector of least norm with the same ``A'u`` where held, ``A'v`` between low and high elsewhere.
+
+    Scores out of their bounds are held at them, one after the other, and let go when they press inwards.
+
+    Parameters
+    ----------
+    A, u, upper, weight
+        As in `least_norm`.
+    held : ndarray of shape (n_columns,), bool
+        Columns that keep their score.
+    low, high : ndarray of shape (n_columns,)
+        Bounds of the others' scores, which u respects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A, u, ones = np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0.2, 0.8]), np.ones(2)
+    >>> held, low, high = np.array([True, False]), np.full(2, -1.0), np.array([1.0, 0.3])
+    >>> least_norm_between(A, u, ones, ones, held, low, high).round(6)
+    array([0.3, 0.7])
+    """
+    if _independent(A[:, held]):
+        return u
+    target, active, side = A.T @ u, held.copy(), np.zeros(len(held))
+    tol = _OUTSIDE * float(np.abs(A).sum(axis=0).max(initial=0.0)) * float(upper.max(initial=0.0))
+    for _ in range(2 * len(held) + 10):
+        v, multipliers = _project(A[:, active], target[active], upper, weight)
+        pressing = np.zeros(len(held))
+        pressing[active] = multipliers * side[active]
+        scores = A.T @ v
+        outside = np.where(active, 0.0, np.maximum(scores - high, low - scores))
+        if pressing.max(initial=0.0) > 0.0:
+            active[pressing.argmax()] = False
+        elif outside.max(initial=0.0) > tol:
+            j = int(outside.argmax())
+            side[j] = 1.0 if scores[j] > high[j] else -1.0
+            active[j], target[j] = True, high[j] if side[j] > 0 else low[j]
+        else:
+            return v
+    return u
+
+
+def _project(
+    A: np.ndarray, target: np.ndarray, upper: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Vector of least norm with ``A'v = target`` in its box, and the multipliers."""
     multipliers = np.zeros(A.shape[1])
     values = np.zeros(len(A))  # a_i'l
     scale = float(np.abs(A).T @ upper @ np.ones(A.shape[1])) if A.size else 0.0
@@ -57,7 +115,7 @@ def least_norm(A: np.ndarray, u: np.ndarray, upper: np.ndarray, weight: np.ndarr
         length = _search(values, along, weight, upper, float(target @ step))
         multipliers += length * step
         values += length * along
-    return v
+    return v, multipliers
 
 
 def _independent(A: np.ndarray) -> bool:

@@ -2,7 +2,7 @@ r"""A dual simplex for linear programs with many hinges and few columns, dense a
 
 ::
 
-    min_w  sum_j p_j |w_j| + sum_i c_i max(0, t_i - a_i'w) - sum_{i fixed} ...      [w_j >= 0 where ``positive``]
+    min_w  sum_j p_j |w_j| + sum_i c_i max(0, t_i - a_i'w)          [w_j >= 0 where ``positive``]
     max_u  sum_i t_i u_i,   0 <= u_i <= c_i,   sum_i u_i a_ij <= p_j   [|.| <= p_j where w_j is free]
 
 A vertex is a set F of k rows at their kink (a_i'w = t_i) and a set S of k columns with a weight: the matrix
@@ -30,11 +30,14 @@ from numba import njit
 from kernsemble.masters.columns import FAST
 
 ABOVE, BELOW, KINK = 0, 1, 2  # sides of a row
-OPTIMAL, UNBOUNDED, UNFINISHED = 0, 1, 2  # how a run ends
+OPTIMAL, UNBOUNDED, UNFINISHED, DRIFTED = 0, 1, 2, 3  # how a run ends
 _TOL = 1e-10  # relative violation of a bound that counts
 _ROUNDING = 1e-14  # of a sum, relative to its largest term
-_LEAST_PIVOT = 1e-9  # relative to the largest entry of the direction
+_LEAST_PIVOT = 1e-9  # relative to the largest of its kind
+_LEAST_ALONG = 1e-11  # what an edge does to a row, relative to its largest weight: less is rounding
+_DRIFT = 1e-8  # what an edge does to rows that it should not move, beyond which B^-1 must be made anew
 _WALL = 1e300  # kink of a weight that must not change its sign
+_FLAT = 1e-12  # share of the slope that rounding may leave behind the last kink
 _STALL = 50  # steps of length zero after which edges are weighed at random
 
 
@@ -142,6 +145,8 @@ def _run(problem, vertex, room, limit):
         if entering >= 0:
             leaving = -1
         slope = _edge(problem, vertex, room, leaving, entering)
+        if _drift(vertex, room, leaving) > _DRIFT:
+            return n_pivots, DRIFTED
         n_kinks = _kinks(problem, vertex, room)
         last = _turn(room.steps, room.jumps, room.ids, n_kinks, slope)
         if last < 0:
@@ -266,17 +271,28 @@ def _multiply(A, direction, out):
 
 
 @njit(cache=True)
+def _drift(vertex, room, leaving):
+    """How far the edge moves rows of F that must stay on their kinks, relative to the largest move."""
+    error = 0.0
+    for f in range(vertex.size[0]):
+        if f != leaving:
+            error = max(error, abs(room.along[vertex.rows[f]]))
+    return error / max(np.abs(room.along).max(), np.abs(room.direction).max())
+
+
+@njit(cache=True)
 def _kinks(problem, vertex, room):
     """Collect the kinks ahead: the step to each, by how much it bends the slope, and whose it is."""
-    n, J, along, side = len(room.along), len(vertex.weights), room.along, vertex.side
-    least, count = _LEAST_PIVOT * max(np.abs(along).max(), 0.0), 0
+    n, along, side = len(room.along), room.along, vertex.side
+    longest = np.abs(room.direction).max()
+    least, count = max(_LEAST_PIVOT * np.abs(along).max(), _LEAST_ALONG * longest), 0
     for i in range(n):
         if (side[i] == BELOW and along[i] > least) or (side[i] == ABOVE and along[i] < -least):
             room.steps[count] = max(vertex.slack[i] / along[i], 0.0)
             room.jumps[count] = problem.upper[i] * abs(along[i])
             room.ids[count] = i
             count += 1
-    least = _LEAST_PIVOT * np.abs(room.direction).max()
+    least = _LEAST_PIVOT * longest
     for s in range(vertex.size[0]):
         j = vertex.columns[s]
         toward_zero = -room.direction[j] * vertex.sign[j]
@@ -291,7 +307,7 @@ def _kinks(problem, vertex, room):
 @njit(cache=True)
 def _turn(steps, jumps, ids, n_kinks, slope):
     """Move the kinks that the step passes to the front; return the place of the one it ends at, or -1."""
-    low, high = 0, n_kinks
+    low, high, flat = 0, n_kinks, _FLAT * slope
     while low < high:
         first, middle, last = steps[low], steps[(low + high) // 2], steps[high - 1]
         pivot = max(min(first, middle), min(max(first, middle), last))
@@ -306,6 +322,8 @@ def _turn(steps, jumps, ids, n_kinks, slope):
             if slope >= 0.0:
                 return place
         low = more
+    if low == n_kinks and slope >= flat:
+        return n_kinks - 1  # the farthest
     return low if low < n_kinks else -1
 
 

@@ -20,7 +20,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 _MAX_ITER = 100
 _RIDGE = 1e-12  # of the trace: makes Newton's matrix definite where columns depend on each other
 _OUTSIDE = 1e-11  # score beyond its bound, relative to the largest there can be, that is put back
-_RESIDUAL = 1e-13  # of A'v = A'u, relative, at which the search ends
+_RESIDUAL = 1e-13  # of A'v = A'u, relative, from which on the search ends where it gains nothing
 
 
 def least_norm(A: np.ndarray, u: np.ndarray, upper: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -55,7 +55,7 @@ def least_norm_between(
     low: np.ndarray,
     high: np.ndarray,
 ) -> np.ndarray:
-    """Return the vector of least norm with the same ``A'u`` where held, ``A'v`` between low and high elsewhere.
+    """Return the vector of least norm whose ``A'v`` is that of u where held, between low and high elsewhere.
 
     Scores out of their bounds are held at them, one after the other, and let go when they press inwards.
 
@@ -102,12 +102,13 @@ def _project(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Vector of least norm with ``A'v = target`` in its box, and the multipliers."""
     multipliers = np.zeros(A.shape[1])
-    values = np.zeros(len(A))  # a_i'l
+    values, error = np.zeros(len(A)), np.inf  # a_i'l
     scale = float(np.abs(A).T @ upper @ np.ones(A.shape[1])) if A.size else 0.0
     for _ in range(_MAX_ITER):
         v = np.clip(weight * values, 0.0, upper)
         residual = target - A.T @ v
-        if np.abs(residual).max(initial=0.0) <= _RESIDUAL * scale:
+        error, before = float(np.abs(residual).max(initial=0.0)), error
+        if error == 0.0 or (error <= _RESIDUAL * scale and error > 0.5 * before):
             break
         free = (values >= 0.0) & (weight * values <= upper)
         step = _newton(A[free], weight[free], residual)

@@ -19,8 +19,8 @@ dual objective is negative. So a gap never exceeds the objective. Scores count w
 sums.
 
 The dual need not have one solution: equal rows can exchange their weights. ``least_norm`` asks for the
-solution of least ``sum_i u_i^2 / s_i``, which does not depend on the solver, on the order of the samples, or on
-whether a sample is written twice or has weight 2.
+solution of least ``sum_i u_i^2 / s_i``, which does not depend on the solver, on the order of the samples, or
+on whether a sample is written twice or has weight 2.
 
 shen2014 symbols: alpha = u, xi = slacks, Phi(x_i) = rows of H. bi2004: K = H, alpha = w, u_i - v_i = V_i.
 Reference of the tube: Raetsch, Demiriz, Bennett, Sparse regression ensembles in infinite and finite
@@ -122,9 +122,7 @@ class _L1Master:
     def _feasible(self, u: np.ndarray) -> tuple[np.ndarray, float]:
         """Move nearly feasible dual weights into the feasible set: signed weights, dual objective."""
         hinges = self.hinges
-        V = np.bincount(
-            hinges.sample, hinges.sign * np.clip(u, 0.0, hinges.upper), self.outputs.n_samples
-        )
+        V = np.bincount(hinges.sample, hinges.sign * np.clip(u, 0.0, hinges.upper), self.outputs.n_samples)
         if self.intercept == "free":
             V = np.copysign(balance(np.abs(V), V), V)
         scores = self.outputs.scores(V) * self.outputs.scale
@@ -148,11 +146,11 @@ class _L1Master:
         u = np.clip(u, 0.0, hinges.upper)
         rest = u.copy()
         rest[face] = 0.0
-        scores = self.outputs.scores(
-            np.bincount(hinges.sample, hinges.sign * rest, self.outputs.n_samples)
-        )
+        scores = self.outputs.scores(np.bincount(hinges.sample, hinges.sign * rest, self.outputs.n_samples))
         high = self._costs / self.outputs.scale - scores
-        low = np.full_like(high, -np.inf) if self.positive else -self._costs / self.outputs.scale - scores
+        low = -self._costs / self.outputs.scale - scores
+        if self.positive:
+            low[self._first :] = -np.inf
         u[face] = least_norm_between(
             A.astype(np.float64), u[face], hinges.upper[face], hinges.weight[face], held, low, high
         )

@@ -28,6 +28,7 @@ from kernsemble.masters.column_span import ColumnBuffer
 from kernsemble.masters.dense_simplex import (
     ABOVE,
     BELOW,
+    DRIFTED,
     OPTIMAL,
     UNBOUNDED,
     Problem,
@@ -37,9 +38,10 @@ from kernsemble.masters.dense_simplex import (
 from kernsemble.masters.one_thread import one_thread
 from kernsemble.masters.packed_columns import PackedColumns
 
-_NEAR, _LEAST_NEAR = 10, 500  # rows let in for each column, and at least
+_NEAR, _LEAST_NEAR = 5, 500  # rows let in for each column, and at least; and a tenth of all
 _TOL = 1e-10  # slack, relative to the largest target, at which a row is on its kink
 _DRIFT = 1e-9  # the same, beyond which the inverse is made anew
+_SINGULAR = 1e-6  # error of an inverse of no use
 _MOST_PASSES = 100
 _PIVOTS = 100  # for each column: most pivots of one pass
 
@@ -178,34 +180,37 @@ class Sifting:
 
     @one_thread
     def solve(self) -> tuple[np.ndarray, np.ndarray, int, bool]:
-        """Return w of the unscaled columns, u of the rows, the number of pivots, and whether it is optimal."""
-        n_pivots, optimal, n_near = 0, False, max(_LEAST_NEAR, _NEAR * len(self.weights))
+        """Return w of the unscaled columns, u of the rows, the pivots, and whether they are optimal."""
+        n_pivots, optimal = 0, False
+        n_near = max(_LEAST_NEAR, _NEAR * len(self.weights), len(self.target) // 10)
         self.held = self.outputs.scores(self._signed(self._bound()))
         near = self._nearest(n_near)
         for _ in range(_MOST_PASSES):
             new, how = self._pivot(near)
             n_pivots += new
+            if how == DRIFTED:
+                self._factor()
             moved = self._refresh()
-            if how == OPTIMAL and not len(moved):
+            if how == OPTIMAL and not moved.any():
                 optimal = True
                 break
             if how == UNBOUNDED:
                 n_near *= 4
-                moved = np.union1d(moved, self._nearest(n_near))
-            near = np.union1d(near, moved)
+                near |= self._nearest(n_near)
+            near |= moved
         return self.weights / self.outputs.scale, self._duals(), n_pivots, optimal
 
     def _nearest(self, count: int) -> np.ndarray:
-        """Rows of smallest slack, at least ``count`` of them and all ties."""
+        """Which rows have the smallest slacks: at least ``count`` of them, and all ties."""
         distance = np.where(self.upper > 0, np.abs(self.slack), np.inf)
-        if count < len(distance):
-            return np.flatnonzero(distance <= min(np.partition(distance, count)[count], np.finfo(float).max))
-        return np.flatnonzero(self.upper > 0)
+        reach = np.partition(distance, count)[count] if count < len(distance) else np.inf
+        return (distance <= reach) & (self.upper > 0)
 
-    def _pivot(self, near: np.ndarray) -> tuple[int, int]:
+    def _pivot(self, working: np.ndarray) -> tuple[int, int]:
         """Run the simplex on these rows; return the number of pivots and how it ended."""
         J, k = len(self.weights), int(self.size[0])
-        near = np.union1d(near, self.rows[:k])
+        working[self.rows[:k]] = True
+        near = np.flatnonzero(working)
         A = self.outputs.select(self.sample[near])
         A = np.ascontiguousarray(A * self.row_sign[near, None].astype(A.dtype))
         rows, place = np.zeros_like(self.rows), np.full(J, -1)
@@ -222,7 +227,7 @@ class Sifting:
         return n_pivots, how
 
     def _refresh(self) -> np.ndarray:
-        """Compute all slacks; rows found on the wrong side change it. Return those rows."""
+        """Compute all slacks; rows found on the wrong side change it. Return which."""
         self._measure()
         F = self.rows[: self.size[0]]
         if np.abs(self.slack[F]).max(initial=0.0) > _DRIFT * self.unit:
@@ -231,8 +236,8 @@ class Sifting:
             F = self.rows[: self.size[0]]
         self.slack[F] = 0.0
         wrong = np.where(self.side == BELOW, -self.slack, self.slack) > _TOL * self.unit
-        wrong = np.flatnonzero(wrong & (self.upper > 0))
-        if len(wrong):
+        wrong &= self.upper > 0
+        if wrong.any():
             self.side[wrong] = np.where(self.side[wrong] == BELOW, ABOVE, BELOW)
             self.held = self.outputs.scores(self._signed(self._bound()))
         return wrong
@@ -245,11 +250,11 @@ class Sifting:
         k = int(self.size[0])
         F, S = self.rows[:k], self.columns[:k]
         B = self.outputs.select(self.sample[F])[:, S] * self.row_sign[F, None]
-        try:
-            self.inverse[:k, :k] = np.linalg.inv(B)
-        except np.linalg.LinAlgError:
+        inverse = _inverse(B.astype(np.float64))
+        if inverse is None:
             self._start()
             return
+        self.inverse[:k, :k] = inverse
         self.weights[:] = 0.0
         self.weights[S] = self.inverse[:k, :k] @ self.target[F]
         self.weights[S] = np.where(self.weights[S] * self.sign[S] > 0, self.weights[S], 0.0)
@@ -274,6 +279,15 @@ class Sifting:
 
     def _noise(self) -> float:
         return 4.0 * np.finfo(float).eps * float(self._bound().sum())
+
+
+def _inverse(B: np.ndarray) -> np.ndarray | None:
+    """Inverse of a matrix; None if it has no accurate one."""
+    try:
+        inverse = np.linalg.inv(B)
+    except np.linalg.LinAlgError:
+        return None
+    return inverse if np.abs(B @ inverse - np.eye(len(B))).max(initial=0.0) < _SINGULAR else None
 
 
 def _no_basis(room: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -34,9 +34,9 @@ class LPBoost(ColumnGenerationClassifier):
     intercept : {"none", "free", "penalized"}, default="none"
         Whether f has an intercept, and whether its absolute value is penalized. With ``"none"`` the constant
         stump is one of the stumps.
-    solver : {"dual-simplex", "primal-simplex", "ipm"}, default="dual-simplex"
-        How HiGHS solves the linear program: warm-started on problem (5), warm-started on (4), or anew by
-        interior points.
+    solver : {"sifting", "dual-simplex", "primal-simplex", "ipm"}, default="sifting"
+        How the linear program is solved: by our own simplex on the samples near the margin, or, for
+        comparison, by HiGHS, warm-started on problem (5), warm-started on (4), or anew by interior points.
     tol : float, default=1e-6
         Relative duality gap over all hypotheses at which the fit ends.
     random_state : int, Generator, RandomState or None, default=None
@@ -93,7 +93,7 @@ class LPBoost(ColumnGenerationClassifier):
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
         intercept: str = "none",
-        solver: str = "dual-simplex",
+        solver: str = "sifting",
         tol: float = 1e-6,
         random_state: Any = None,
         verbose: bool | int = False,

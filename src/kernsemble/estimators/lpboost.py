@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
+
+from kernsemble.column_generation import ColumnGeneration
 from kernsemble.estimators._base import TrainingData
 from kernsemble.estimators._column_generation import ColumnGenerationClassifier
 from kernsemble.hypotheses.base import Oracle
@@ -79,7 +83,7 @@ class LPBoost(ColumnGenerationClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from kernsemble import LPBoost
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> LPBoost(C=0.1, n_rounds=50).fit(X, y).score(X, y) > 0.98
+    >>> LPBoost(C=0.1, n_rounds=200).fit(X, y).score(X, y) > 0.98
     True
     """
 
@@ -107,6 +111,18 @@ class LPBoost(ColumnGenerationClassifier):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+
+    def _keep(self, oracle: Oracle, result: ColumnGeneration) -> None:
+        super()._keep(oracle, result)
+        objective = result.solution.objective
+        if result.solution.converged and not result.gap <= self.tol * objective:  # not: the gap may be nan
+            warnings.warn(
+                f"LPBoost stopped after {self.n_rounds_} rounds ({result.message}) with a duality gap over "
+                f"all hypotheses of {result.gap:.3g} (objective {objective:.6g}, tol={self.tol:g}). Increase "
+                "n_rounds or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _master(self, data: TrainingData) -> Master:
         return HingeLP(

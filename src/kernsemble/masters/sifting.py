@@ -195,7 +195,7 @@ class Sifting:
                 optimal = True
                 break
             if how == UNBOUNDED:
-                n_near *= 4
+                n_near *= 2
                 near |= self._nearest(n_near)
             near |= moved
         return self.weights / self.outputs.scale, self._duals(), n_pivots, optimal

@@ -38,7 +38,7 @@ from kernsemble.masters.dense_simplex import (
 from kernsemble.masters.one_thread import one_thread
 from kernsemble.masters.packed_columns import PackedColumns
 
-_NEAR, _LEAST_NEAR = 5, 500  # rows let in for each column, and at least; and a tenth of all
+_NEAR, _LEAST_NEAR = 3, 300  # rows let in for each column, and at least; and a tenth of all
 _TOL = 1e-10  # slack, relative to the largest target, at which a row is on its kink
 _DRIFT = 1e-9  # the same, beyond which the inverse is made anew
 _SINGULAR = 1e-6  # error of an inverse of no use
@@ -112,14 +112,16 @@ class Outputs:
         return self._packed.combine(lambda rows: V[rows]).sum(axis=0) if self.n_columns else np.zeros(0)
 
     def select(self, samples: np.ndarray) -> np.ndarray:
-        """Outputs at some samples, int8 or float64, one row a sample."""
+        """Outputs at some samples, int8 or float64, one row a sample; a new array."""
         if self._packed is None:
             return self._dense.matrix[samples]
         if not self.n_columns:
             return np.empty((len(samples), 0), dtype=np.int8)
         planes = np.stack([plane[samples] for plane in self._packed.planes], axis=1)
-        bits = np.unpackbits(planes, axis=1, count=self.n_columns, bitorder="little")
-        return 2 * bits.view(np.int8) - np.int8(1)
+        out = np.unpackbits(planes, axis=1, count=self.n_columns, bitorder="little").view(np.int8)
+        out *= 2
+        out -= 1
+        return out
 
 
 class Sifting:
@@ -212,7 +214,7 @@ class Sifting:
         working[self.rows[:k]] = True
         near = np.flatnonzero(working)
         A = self.outputs.select(self.sample[near])
-        A = np.ascontiguousarray(A * self.row_sign[near, None].astype(A.dtype))
+        A *= self.row_sign[near, None].astype(A.dtype)
         rows, place = np.zeros_like(self.rows), np.full(J, -1)
         rows[:k] = np.searchsorted(near, self.rows[:k])
         place[self.columns[:k]] = np.arange(k)

@@ -1,4 +1,4 @@
-"""Figure 2 of shen2014: CGENS beside LPBoost, whole fits; and LPBoost's programs beside HiGHS, same columns."""
+"""Figure 2 of shen2014: CGENS beside LPBoost, whole fits; LPBoost's programs beside HiGHS, same columns."""
 
 from __future__ import annotations
 

@@ -41,6 +41,7 @@ from kernsemble.masters.packed_columns import PackedColumns
 _NEAR, _LEAST_NEAR = 3, 300  # rows let in for each column, and at least; and a tenth of all
 _TOL = 1e-10  # slack, relative to the largest target, at which a row is on its kink
 _DRIFT = 1e-9  # the same, beyond which the inverse is made anew
+_STALE = 1e-12  # error of a score, relative to its bound, from which on `held` is summed anew
 _SINGULAR = 1e-6  # error of an inverse of no use
 _MOST_PASSES = 100
 _PIVOTS = 100  # for each column: most pivots of one pass
@@ -111,6 +112,12 @@ class Outputs:
             return V @ self._dense.matrix
         return self._packed.combine(lambda rows: V[rows]).sum(axis=0) if self.n_columns else np.zeros(0)
 
+    def column(self, j: int) -> np.ndarray:
+        """Outputs of one column, (n_samples,)."""
+        if self._packed is None:
+            return self._dense.matrix[:, j]
+        return 2.0 * (self._packed.planes[j // 8] >> j % 8 & 1) - 1.0
+
     def select(self, samples: np.ndarray) -> np.ndarray:
         """Outputs at some samples, int8 or float64, one row a sample; a new array."""
         if self._packed is None:
@@ -167,7 +174,18 @@ class Sifting:
         self.weights[:], self.sign[:], self.size[0] = 0.0, 1.0, 0
         self.slack = self.target.copy()
         self.side = np.where(self.target > 0, BELOW, ABOVE).astype(np.int8)
+        self._hold()
+
+    def _hold(self) -> None:
+        """Compute the scores that the rows below their targets give."""
         self.held = self.outputs.scores(self._signed(self._bound()))[: len(self.weights)]
+
+    def _hold_new(self) -> None:
+        """The same for columns that came since."""
+        new = np.arange(len(self.held), len(self.weights))
+        if len(new):
+            V = self._signed(self._bound())
+            self.held = np.append(self.held, [V @ self.outputs.column(j) for j in new])
 
     def add(self, cost: float, positive: bool) -> None:
         """Take in the last column of ``outputs``, of cost p_j for its unscaled weight."""
@@ -184,8 +202,8 @@ class Sifting:
     def solve(self) -> tuple[np.ndarray, np.ndarray, int, bool]:
         """Return w of the unscaled columns, u of the rows, the pivots, and whether they are optimal."""
         n_pivots, optimal = 0, False
+        self._hold_new()
         n_near = max(_LEAST_NEAR, _NEAR * len(self.weights), len(self.target) // 10)
-        self.held = self.outputs.scores(self._signed(self._bound()))
         near = self._nearest(n_near)
         for _ in range(_MOST_PASSES):
             new, how = self._pivot(near)
@@ -241,7 +259,7 @@ class Sifting:
         wrong &= self.upper > 0
         if wrong.any():
             self.side[wrong] = np.where(self.side[wrong] == BELOW, ABOVE, BELOW)
-            self.held = self.outputs.scores(self._signed(self._bound()))
+            self._hold()
         return wrong
 
     def _measure(self) -> None:
@@ -266,10 +284,11 @@ class Sifting:
         k = int(self.size[0])
         F, S, inverse = self.rows[:k], self.columns[:k], self.inverse[:k, :k]
         u = self._bound()
-        u[F] = 0.0
-        for _ in range(2):
-            missing = self.cost[S] * self.sign[S] - self.outputs.scores(self._signed(u))[S]
-            u[F] += missing @ inverse
+        u[F] = (self.cost[S] * self.sign[S] - self.held[S]) @ inverse
+        missing = self.cost[S] * self.sign[S] - self.outputs.scores(self._signed(u))[S]
+        u[F] += missing @ inverse
+        if np.abs(missing / np.where(self.cost[S] > 0, self.cost[S], 1.0)).max(initial=0.0) > _STALE:
+            self._hold()
         return u
 
     def _bound(self) -> np.ndarray:

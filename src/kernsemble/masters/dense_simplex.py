@@ -17,6 +17,11 @@ Of all edges the steepest is taken: slope over length, the lengths being the nor
 
 Cost of a pivot: one product of the rows with a direction (rows x columns), and four passes over B^-1 (k x k).
 
+Ties. Where thousands of rows lie on their kinks (equal rows; a constant f = 1), steps have length zero, and
+may go round in circles. Such rows are then shifted away from their kinks, on their side, by small numbers of
+no pattern. B and u do not know of shifts, so the vertex that is optimal with them is so without, but for rows
+nearer than a shift, which the next run settles.
+
 Everything works in place on the arrays of ``Problem`` and ``Vertex``; S, F are ``columns[:k]``, ``rows[:k]``.
 """
 
@@ -38,7 +43,9 @@ _LEAST_ALONG = 1e-11  # what an edge does to a row, relative to its largest weig
 _DRIFT = 1e-8  # what an edge does to rows that it should not move, beyond which B^-1 must be made anew
 _WALL = 1e300  # kink of a weight that must not change its sign
 _FLAT = 1e-12  # share of the slope that rounding may leave behind the last kink
-_STALL = 50  # steps of length zero after which edges are weighed at random
+_STALL = 5  # steps of length zero after which rows at their kinks are shifted
+_TIE = 1e-9  # slack, relative to the largest target, of such a row
+_SHIFT = 1e-7  # how far, likewise
 
 
 class Problem(NamedTuple):
@@ -56,6 +63,8 @@ class Problem(NamedTuple):
         Where w_j >= 0.
     noise : float
         Rounding of ``held``, an absolute number.
+    unit : float
+        Largest target.
     """
 
     A: np.ndarray
@@ -63,6 +72,7 @@ class Problem(NamedTuple):
     cost: np.ndarray
     positive: np.ndarray
     noise: float
+    unit: float
 
 
 class Vertex(NamedTuple):
@@ -84,6 +94,8 @@ class Vertex(NamedTuple):
         B^-1, entry (position in S, position in F).
     size : ndarray of shape (1,), int64
         k.
+    shifted : ndarray of shape (1,), bool
+        Whether slacks were shifted: those of S and w are then to be computed anew from F and S.
     """
 
     slack: np.ndarray
@@ -96,6 +108,7 @@ class Vertex(NamedTuple):
     columns: np.ndarray
     inverse: np.ndarray
     size: np.ndarray
+    shifted: np.ndarray
 
 
 class _Room(NamedTuple):
@@ -120,10 +133,11 @@ def minimize(problem: Problem, vertex: Vertex, limit: int) -> tuple[int, int]:
     Examples
     --------
     >>> import numpy as np
-    >>> problem = Problem(np.array([[1], [1]], np.int8), np.ones(2), np.ones(1), np.ones(1, bool), 0.0)
-    >>> vertex = Vertex(
-    ...     np.ones(2), np.full(2, BELOW, np.int8), np.zeros(1), np.ones(1), np.full(1, 2.0),
-    ...     np.full(1, -1), np.zeros(2, int), np.zeros(2, int), np.zeros((2, 2)), np.zeros(1, int))
+    >>> A, one, flag, place = np.array([[1], [1]], np.int8), np.ones(1), np.zeros(1, bool), np.full(1, -1)
+    >>> problem = Problem(A, np.ones(2), one, ~flag, noise=0.0, unit=1.0)
+    >>> basis = np.zeros(2, int), np.zeros(2, int), np.zeros((2, 2)), np.zeros(1, int), flag
+    >>> side = np.full(2, BELOW, np.int8)
+    >>> vertex = Vertex(np.ones(2), side, np.zeros(1), one.copy(), np.full(1, 2.0), place, *basis)
     >>> minimize(problem, vertex, 10), vertex.weights
     ((1, 0), array([1.]))
     """
@@ -138,7 +152,7 @@ def _run(problem, vertex, room, limit):
     stalled = 0
     for n_pivots in range(limit):
         _price(problem, vertex, room)
-        leaving, steepness = _worst_row(problem, vertex, room, stalled, n_pivots)
+        leaving, steepness = _worst_row(problem, vertex, room)
         entering = _entering(problem, vertex, room, steepness)
         if entering < 0 and leaving < 0:
             return n_pivots, OPTIMAL
@@ -152,9 +166,22 @@ def _run(problem, vertex, room, limit):
         if last < 0:
             return n_pivots, UNBOUNDED
         stalled = stalled + 1 if room.steps[last] <= 0.0 else 0
+        if stalled > _STALL:
+            _shift(problem, vertex)
+            stalled = 0
         _move(problem, vertex, room, last)
         _exchange(problem, vertex, room, leaving, entering, room.ids[last])
     return limit, UNFINISHED
+
+
+@njit(cache=True)
+def _shift(problem, vertex):
+    """Move rows at their kinks away from them, each by another length: steps get lengths again."""
+    vertex.shifted[0] = True
+    for i in range(len(vertex.slack)):
+        if vertex.side[i] != KINK and abs(vertex.slack[i]) <= _TIE * problem.unit:
+            length = _SHIFT * problem.unit * (1.0 + (i * 40503 + 12345) % 65536 / 65536)
+            vertex.slack[i] = length if vertex.side[i] == BELOW else -length
 
 
 @njit(cache=True, fastmath=FAST)
@@ -175,7 +202,7 @@ def _price(problem, vertex, room):
 
 
 @njit(cache=True)
-def _worst_row(problem, vertex, room, stalled, n_pivots):
+def _worst_row(problem, vertex, room):
     """Position in F of the row let go along the steepest edge, and its squared slope over length; or -1."""
     k = vertex.size[0]
     largest, rhs = 0.0, 0.0
@@ -189,8 +216,6 @@ def _worst_row(problem, vertex, room, stalled, n_pivots):
         violation = max(-room.u[f], room.u[f] - upper)
         if violation > _TOL * min(upper, largest) + rounding * np.sqrt(room.norms[f]):
             value = violation * violation / room.norms[f]
-            if stalled > _STALL:
-                value *= 1.0 + (f * 2654435761 + n_pivots * 40503) % 1024
             if value > steepness:
                 best, steepness = f, value
     return best, steepness

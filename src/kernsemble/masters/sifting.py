@@ -233,17 +233,19 @@ class Sifting:
         near = np.flatnonzero(working)
         A = self.outputs.select(self.sample[near])
         A *= self.row_sign[near, None].astype(A.dtype)
-        rows, place = np.zeros_like(self.rows), np.full(J, -1)
+        rows, place, shifted = np.zeros_like(self.rows), np.full(J, -1), np.zeros(1, dtype=bool)
         rows[:k] = np.searchsorted(near, self.rows[:k])
         place[self.columns[:k]] = np.arange(k)
-        problem = Problem(A, self.upper[near], self.cost, self.positive, self._noise())
+        problem = Problem(A, self.upper[near], self.cost, self.positive, self._noise(), self.unit)
         vertex = Vertex(
             self.slack[near], self.side[near], self.weights, self.sign, self.held, place, rows, self.columns,
-            self.inverse, self.size,
+            self.inverse, self.size, shifted,
         )  # fmt: skip
         n_pivots, how = minimize(problem, vertex, _PIVOTS * (J + 10))
         k = int(self.size[0])
         self.side[near], self.rows[:k] = vertex.side, near[rows[:k]]
+        if shifted[0]:
+            self._place()
         return n_pivots, how
 
     def _refresh(self) -> np.ndarray:
@@ -275,9 +277,15 @@ class Sifting:
             self._start()
             return
         self.inverse[:k, :k] = inverse
+        self._place()
+
+    def _place(self) -> None:
+        """Compute the weights from F and S."""
+        k = int(self.size[0])
+        F, S = self.rows[:k], self.columns[:k]
+        w = self.inverse[:k, :k] @ self.target[F]
         self.weights[:] = 0.0
-        self.weights[S] = self.inverse[:k, :k] @ self.target[F]
-        self.weights[S] = np.where(self.weights[S] * self.sign[S] > 0, self.weights[S], 0.0)
+        self.weights[S] = np.where(w * self.sign[S] > 0, w, 0.0)
 
     def _duals(self) -> np.ndarray:
         """Dual weights of all rows, with one step of iterative refinement."""

@@ -148,8 +148,9 @@ class Sifting:
     >>> solver = Sifting(outputs, np.arange(2), np.ones(2), np.ones(2), np.ones(2))
     >>> outputs.add(np.array([1, 1]))
     >>> solver.add(cost=1.0, positive=True)
-    >>> solver.solve()[:2]
-    (array([1.]), array([0.5, 0.5]))
+    >>> w, u, n_pivots, optimal = solver.solve()
+    >>> w, float(u.sum()), optimal
+    (array([1.]), 1.0, True)
     """
 
     def __init__(

@@ -268,7 +268,8 @@ def _entering(problem, vertex, room, steepness):
 @njit(cache=True)
 def _edge(problem, vertex, room, leaving, entering):
     """Direction of the edge in w, what it does to the rows, and the slope downhill."""
-    room.direction[:] = 0.0
+    for j in range(len(room.direction)):
+        room.direction[j] = 0.0
     if entering >= 0:
         sign = vertex.sign[entering]
         room.direction[entering] = sign
@@ -296,21 +297,30 @@ def _multiply(A, direction, out):
 
 
 @njit(cache=True)
+def _largest(values):
+    """Largest absolute value."""
+    largest = 0.0
+    for value in values:
+        largest = max(largest, abs(value))
+    return largest
+
+
+@njit(cache=True)
 def _drift(vertex, room, leaving):
     """How far the edge moves rows of F that must stay on their kinks, relative to the largest move."""
     error = 0.0
     for f in range(vertex.size[0]):
         if f != leaving:
             error = max(error, abs(room.along[vertex.rows[f]]))
-    return error / max(np.abs(room.along).max(), np.abs(room.direction).max())
+    return error / max(_largest(room.along), _largest(room.direction))
 
 
 @njit(cache=True)
 def _kinks(problem, vertex, room):
     """Collect the kinks ahead: the step to each, by how much it bends the slope, and whose it is."""
     n, along, side = len(room.along), room.along, vertex.side
-    longest = np.abs(room.direction).max()
-    least, count = max(_LEAST_PIVOT * np.abs(along).max(), _LEAST_ALONG * longest), 0
+    longest = _largest(room.direction)
+    least, count = max(_LEAST_PIVOT * _largest(along), _LEAST_ALONG * longest), 0
     for i in range(n):
         if (side[i] == BELOW and along[i] > least) or (side[i] == ABOVE and along[i] < -least):
             room.steps[count] = max(vertex.slack[i] / along[i], 0.0)
@@ -337,7 +347,9 @@ def _turn(steps, jumps, ids, n_kinks, slope):
         first, middle, last = steps[low], steps[(low + high) // 2], steps[high - 1]
         pivot = max(min(first, middle), min(max(first, middle), last))
         less, more = _partition(steps, jumps, ids, low, high, pivot)
-        before = slope + jumps[low:less].sum()
+        before = slope
+        for place in range(low, less):
+            before += jumps[place]
         if before >= 0.0:
             high = less
             continue
@@ -500,7 +512,8 @@ def _shrink(vertex, room, f, s):
             value = inverse[f] / own[f]
             for g in range(k):
                 inverse[g] -= value * own[g]
-    vertex.inverse[s, :k] = vertex.inverse[last, :k]
+    for g in range(k):
+        own[g] = vertex.inverse[last, g]
     vertex.columns[s] = vertex.columns[last]
     if s != last:
         vertex.place[vertex.columns[s]] = s

@@ -369,23 +369,19 @@ def _partition(steps, jumps, ids, low, high, pivot):
     """Order kinks low..high-1 as below, at and above the pivot; return where the latter two begin."""
     less, place, more = low, low, high
     while place < more:
+        other = place
         if steps[place] < pivot:
-            _swap(steps, jumps, ids, place, less)
+            other = less
             less += 1
-            place += 1
         elif steps[place] > pivot:
             more -= 1
-            _swap(steps, jumps, ids, place, more)
-        else:
+            other = more
+        steps[place], steps[other] = steps[other], steps[place]
+        jumps[place], jumps[other] = jumps[other], jumps[place]
+        ids[place], ids[other] = ids[other], ids[place]
+        if other <= place and other != more:
             place += 1
     return less, more
-
-
-@njit(cache=True)
-def _swap(steps, jumps, ids, a, b):
-    steps[a], steps[b] = steps[b], steps[a]
-    jumps[a], jumps[b] = jumps[b], jumps[a]
-    ids[a], ids[b] = ids[b], ids[a]
 
 
 @njit(cache=True)
@@ -421,103 +417,77 @@ def change_side(problem, vertex, i, side):
 @njit(cache=True)
 def _exchange(problem, vertex, room, leaving, entering, who):
     """Change the vertex: a row is let go or a column taken in; row or weight ``who`` stopped the step."""
-    n, sign = len(room.along), vertex.sign
+    n = len(room.along)
     if leaving >= 0:
         change_side(problem, vertex, vertex.rows[leaving], ABOVE if room.u[leaving] < 0.0 else BELOW)
     if who < n:
         change_side(problem, vertex, who, KINK)
         vertex.slack[who] = 0.0
-        _row_in_basis(problem, vertex, room, who)
-        if leaving >= 0:
-            _replace_row(vertex, room, leaving, who)
-        else:
-            _grow(problem, vertex, room, who, entering)
-        return
-    s = who - n
-    stopped = vertex.columns[s]
-    vertex.weights[stopped] = 0.0
-    vertex.place[stopped] = -1
-    sign[stopped] = 1.0
-    if leaving >= 0:
-        _shrink(vertex, room, leaving, s)
+        _row_comes(problem, vertex, room, leaving, entering, who)
     else:
-        _replace_column(vertex, room, s, entering)
+        stopped = vertex.columns[who - n]
+        vertex.weights[stopped], vertex.sign[stopped], vertex.place[stopped] = 0.0, 1.0, -1
+        _column_goes(vertex, room, leaving, entering, who - n)
 
 
 @njit(cache=True, fastmath=FAST)
-def _row_in_basis(problem, vertex, room, i):
-    """``y`` = a'B^-1 of a row."""
-    k, row = vertex.size[0], problem.A[i]
-    for f in range(k):
-        room.y[f] = 0.0
+def _row_comes(problem, vertex, room, f, j, i):
+    """Row i joins F, in place f of another one or together with column j: ``B^-1 -= a b'``."""
+    k, row, inverse, a, b = vertex.size[0], problem.A[i], vertex.inverse, room.x, room.y
+    for g in range(k):
+        b[g] = 0.0
     for s in range(k):
         value = float(row[vertex.columns[s]])
-        inverse = vertex.inverse[s]
-        for f in range(k):
-            room.y[f] += value * inverse[f]
-
-
-@njit(cache=True, fastmath=FAST)
-def _replace_row(vertex, room, f, i):
-    k, pivot = vertex.size[0], room.y[f]
-    for s in range(k):
-        inverse = vertex.inverse[s]
-        value = inverse[f] / pivot
         for g in range(k):
-            inverse[g] -= value * room.y[g]
-        inverse[f] = value
-    vertex.rows[f] = i
-
-
-@njit(cache=True, fastmath=FAST)
-def _grow(problem, vertex, room, i, j):
-    """Border the inverse by a row and a column."""
-    k, row = vertex.size[0], problem.A[i]
+            b[g] += value * inverse[s, g]
+    if f >= 0:
+        for s in range(k):
+            a[s] = inverse[s, f] / b[f]
+        b[f] -= 1.0
+        _subtract(inverse, k, a, b)
+        vertex.rows[f] = i
+        return
     pivot = float(row[j])
     for s in range(k):
-        pivot -= row[vertex.columns[s]] * room.x[s]
+        pivot -= row[vertex.columns[s]] * a[s]
     for s in range(k):
-        inverse = vertex.inverse[s]
-        value = room.x[s] / pivot
-        for f in range(k):
-            inverse[f] += value * room.y[f]
-        inverse[k] = -value
-    for f in range(k):
-        vertex.inverse[k, f] = -room.y[f] / pivot
-    vertex.inverse[k, k] = 1.0 / pivot
-    vertex.rows[k], vertex.columns[k], vertex.place[j] = i, j, k
-    vertex.size[0] = k + 1
-
-
-@njit(cache=True, fastmath=FAST)
-def _replace_column(vertex, room, s, j):
-    k, own = vertex.size[0], vertex.inverse[s]
-    for f in range(k):
-        own[f] /= room.x[s]
-    for other in range(k):
-        if other != s:
-            inverse, value = vertex.inverse[other], room.x[other]
-            for f in range(k):
-                inverse[f] -= value * own[f]
-    vertex.columns[s], vertex.place[j] = j, s
-
-
-@njit(cache=True, fastmath=FAST)
-def _shrink(vertex, room, f, s):
-    """Drop a row and a column; the last ones move to their places."""
-    k, own, last = vertex.size[0], vertex.inverse[s], vertex.size[0] - 1
-    for other in range(k):
-        if other != s:
-            inverse = vertex.inverse[other]
-            value = inverse[f] / own[f]
-            for g in range(k):
-                inverse[g] -= value * own[g]
+        a[s] = inverse[s, k] = -a[s] / pivot
+    _subtract(inverse, k, a, b)
     for g in range(k):
-        own[g] = vertex.inverse[last, g]
-    vertex.columns[s] = vertex.columns[last]
+        inverse[k, g] = -b[g] / pivot
+    inverse[k, k] = 1.0 / pivot
+    vertex.rows[k], vertex.columns[k], vertex.place[j], vertex.size[0] = i, j, k, k + 1
+
+
+@njit(cache=True, fastmath=FAST)
+def _column_goes(vertex, room, f, j, s):
+    """Column in place s of S goes, for column j or together with the row in place f: ``B^-1 -= a b'``."""
+    k, inverse, a, b = vertex.size[0], vertex.inverse, room.x, room.y
+    if f >= 0:
+        for other in range(k):
+            a[other] = inverse[other, f]
+    pivot = a[s]
+    for g in range(k):
+        b[g] = inverse[s, g] / pivot
+    if f < 0:
+        a[s] -= 1.0
+        _subtract(inverse, k, a, b)
+        vertex.columns[s], vertex.place[j] = j, s
+        return
+    _subtract(inverse, k, a, b)
+    last = k - 1  # the last row and column move to the places that are free
+    for g in range(k):
+        inverse[s, g] = inverse[last, g]
+    for other in range(k):
+        inverse[other, f] = inverse[other, last]
+    vertex.rows[f], vertex.columns[s], vertex.size[0] = vertex.rows[last], vertex.columns[last], last
     if s != last:
         vertex.place[vertex.columns[s]] = s
-    for other in range(k):
-        vertex.inverse[other, f] = vertex.inverse[other, last]
-    vertex.rows[f] = vertex.rows[last]
-    vertex.size[0] = last
+
+
+@njit(cache=True, fastmath=FAST)
+def _subtract(inverse, k, a, b):
+    for s in range(k):
+        row, value = inverse[s], a[s]
+        for g in range(k):
+            row[g] -= value * b[g]

@@ -1,14 +1,16 @@
 import pickle
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernsemble import LPBoost
 
 CHECKED = [
     LPBoost(n_rounds=200),
-    LPBoost(n_rounds=20, intercept="free", solver="ipm"),
+    LPBoost(n_rounds=20, intercept="free", solver="ipm", tol=1.0),
     LPBoost(n_rounds=20, base="perceptron-pool", base_options={"n_hypotheses": 50}),
 ]
 
@@ -31,12 +33,41 @@ def test_run_to_the_end_every_solver_finds_the_optimum(cancer, solver):
 
 def test_objective_is_that_of_the_ensemble(cancer):
     X, y = cancer
-    model = LPBoost(0.05, 40).fit(X, y)
+    model = LPBoost(0.05, 200).fit(X, y)
     slack = np.maximum(1 - np.where(y == "malignant", 1, -1) * model.decision_function(X), 0)
     assert model.objective_path_[-1] == pytest.approx(model.coef_.sum() + 0.05 * slack.sum(), rel=1e-9)
     assert (np.diff(model.objective_path_) <= 1e-9).all()
     stages = list(model.staged_decision_function(X))
     np.testing.assert_allclose(stages[-1], model.decision_function(X), atol=1e-10)
+
+
+def test_warns_when_the_rounds_run_out(cancer):
+    with pytest.warns(ConvergenceWarning, match="after 5 rounds .* Increase n_rounds or tol"):
+        model = LPBoost(0.05, 5).fit(*cancer)
+    assert 0 < model.dual_gap_ <= model.objective_path_[-1]
+
+
+@pytest.mark.parametrize("C", [1e-8, 1e-3, 1.0, 1e4, 1e8, 1e12])
+@pytest.mark.parametrize("intercept", ["none", "free", "penalized"])
+def test_any_cost_gets_a_true_certificate(cancer, C, intercept):
+    """The optimum over all stumps, found by HiGHS at a harmless C, bounds every certificate."""
+    X, y = cancer
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LPBoost(C, 200, intercept=intercept).fit(X, y)
+    signs = np.where(y == "malignant", 1, -1)
+    slack = np.maximum(1 - signs * model.decision_function(X), 0).sum()
+    cost = abs(model.intercept_) if intercept == "penalized" else 0.0
+    objective = model.coef_.sum() + cost + C * slack
+    if model.n_rounds_:
+        assert model.objective_path_[-1] == pytest.approx(objective, rel=1e-9 + 1e-15 * C)
+    assert -1e-12 * objective <= model.dual_gap_ <= objective * (1 + 1e-12)
+    if C >= 10:  # the classes can be separated: the optimum does not depend on C
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            optimum = LPBoost(10.0, 400, intercept=intercept, solver="dual-simplex").fit(X, y)
+        assert objective - model.dual_gap_ <= optimum.objective_path_[-1] * (1 + 1e-9)
+        assert objective >= (optimum.objective_path_[-1] - optimum.dual_gap_) * (1 - 1e-9)
 
 
 def test_copies_and_weights_reach_the_same_objective(cancer, rng):
@@ -49,7 +80,7 @@ def test_copies_and_weights_reach_the_same_objective(cancer, rng):
 
 def test_pickle_and_importances(cancer):
     X, y = cancer
-    model = LPBoost(0.05, 20).fit(X, y)
+    model = LPBoost(0.05, 20, tol=1.0).fit(X, y)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
     np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
 

@@ -107,7 +107,7 @@ class CGBoostBase(BaseEstimator):
         self._warn_unless_done(found, rule)
 
     def _master_tol(self) -> float:
-        """Relative gap that a master must reach: small beside that of the whole problem; HiGHS' own in l1."""
+        """Relative gap that a master must reach: small beside that of the whole problem; a vertex in l1."""
         if self.norm == "l2" and self.portable:
             return min(_PORTABLE_TOL, 0.01 * self.tol or 1.0)
         if self.norm == "l1" or self.tol >= 1e-4:

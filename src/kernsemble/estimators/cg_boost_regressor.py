@@ -25,7 +25,7 @@ from kernsemble.estimators._cg_boost import (
 )
 from kernsemble.masters.base import Master
 from kernsemble.masters.epsilon_insensitive import EpsilonInsensitive
-from kernsemble.masters.epsilon_lp import EpsilonInsensitiveLP
+from kernsemble.masters.lp import EpsilonInsensitiveLP
 from kernsemble.masters.nu import NuTube
 
 

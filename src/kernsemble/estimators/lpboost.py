@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
+
+from kernsemble.column_generation import ColumnGeneration
 from kernsemble.estimators._base import TrainingData
 from kernsemble.estimators._column_generation import ColumnGenerationClassifier
 from kernsemble.hypotheses.base import Oracle
@@ -34,9 +38,9 @@ class LPBoost(ColumnGenerationClassifier):
     intercept : {"none", "free", "penalized"}, default="none"
         Whether f has an intercept, and whether its absolute value is penalized. With ``"none"`` the constant
         stump is one of the stumps.
-    solver : {"dual-simplex", "primal-simplex", "ipm"}, default="dual-simplex"
-        How HiGHS solves the linear program: warm-started on problem (5), warm-started on (4), or anew by
-        interior points.
+    solver : {"sifting", "dual-simplex", "primal-simplex", "ipm"}, default="sifting"
+        How the linear program is solved: by our own simplex on the samples near the margin, or, for
+        comparison, by HiGHS, warm-started on problem (5), warm-started on (4), or anew by interior points.
     tol : float, default=1e-6
         Relative duality gap over all hypotheses at which the fit ends.
     portable : bool, default=True
@@ -82,7 +86,7 @@ class LPBoost(ColumnGenerationClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from kernsemble import LPBoost
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> LPBoost(C=0.1, n_rounds=50).fit(X, y).score(X, y) > 0.98
+    >>> LPBoost(C=0.1, n_rounds=200).fit(X, y).score(X, y) > 0.98
     True
     """
 
@@ -96,7 +100,7 @@ class LPBoost(ColumnGenerationClassifier):
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
         intercept: str = "none",
-        solver: str = "dual-simplex",
+        solver: str = "sifting",
         tol: float = 1e-6,
         portable: bool = True,
         random_state: Any = None,
@@ -112,6 +116,18 @@ class LPBoost(ColumnGenerationClassifier):
         self.portable = portable
         self.random_state = random_state
         self.verbose = verbose
+
+    def _keep(self, oracle: Oracle, result: ColumnGeneration) -> None:
+        super()._keep(oracle, result)
+        objective = result.solution.objective
+        if result.solution.converged and not result.gap <= self.tol * objective:  # not: the gap may be nan
+            warnings.warn(
+                f"LPBoost stopped after {self.n_rounds_} rounds ({result.message}) with a duality gap over "
+                f"all hypotheses of {result.gap:.3g} (objective {objective:.6g}, tol={self.tol:g}). Increase "
+                "n_rounds or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _master(self, data: TrainingData) -> Master:
         return HingeLP(

@@ -30,7 +30,7 @@ from kernsemble.masters.box_loss import BoxLoss
 from kernsemble.masters.column_span import ColumnBuffer, ColumnSpan
 from kernsemble.masters.columns import INTERCEPTS
 from kernsemble.masters.interior_point import InteriorPoint
-from kernsemble.masters.least_norm import least_norm as pick_least_norm
+from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.multipliers import Multipliers, Penalty, dual_ray
 from kernsemble.masters.one_thread import one_thread
 
@@ -268,10 +268,10 @@ class HingeQP(ColumnQP):
         upper, u = np.abs(self.loss.upper - self.loss.lower), self._V * self.y
         face = np.flatnonzero((np.abs(self.y * (A @ self._x) - 1.0) <= _FACE) & (upper > 0.0))
         rows, at_most = A[face] * self.y[face, None], penalty.positive & (self._x == 0.0)
-        target = rows.T @ u[face]
-        target[at_most] -= A[:, at_most].T @ self._V
+        high = rows.T @ u[face] - A.T @ self._V
         weight = upper[face] / upper.max()
-        u[face] = pick_least_norm(rows, u[face], upper[face], weight, target=target, at_most=at_most)
+        low = np.full(len(high), -np.inf)
+        u[face] = least_norm_between(rows, u[face], upper[face], weight, ~at_most, low, high)
         self._V = u * self.y
 
 

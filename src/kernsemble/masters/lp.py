@@ -1,43 +1,175 @@
-r"""The l1-regularized hinge, LPBoost's linear program, on HiGHS: (4) and (5) of shen2014, (4) and (5) of
-bi2004.
+r"""The l1-regularized hinge and epsilon-insensitive loss, LPBoost's linear programs: (4) and (5) of shen2014
+and bi2004, and the l1 form of (13) of bi2004.
 
 ::
 
-    Primal:  min_{w,b}  sum_j |w_j| [+ |b|]  +  sum_i c_i max(0, 1 - y_i (H_i w + b)),  c_i = C s_i   [w >= 0]
-    Dual:    max_u  sum_i u_i,   0 <= u_i <= c_i,   sum_i u_i y_i H_ij <= 1   [|.| <= 1 if w is free, y'u = 0]
+    Hinge:  min_{w,b}  |w|_1 [+ |b|]  +  sum_i c_i max(0, 1 - y_i (H_i w + b)),  c_i = C s_i         [w >= 0]
+            max_u  sum_i u_i,   0 <= u_i <= c_i,   sum_i u_i y_i H_ij <= 1   [|.| <= 1 if w is free, y'u = 0]
 
-The intercept is absent, "penalized" (``|y'u| <= 1``) or "free" (y'u = 0).
+    Tube:   min_{w,b}  |w|_1 [+ |b|]  +  sum_i c_i max(0, |y_i - H_i w - b| - epsilon)               [w >= 0]
+            max_V  y'V - epsilon |V|_1,   |V_i| <= c_i,   H_j'V <= 1         [|.| <= 1 if w is free, 1'V = 0]
 
-Three ways to solve it, for the comparison of shen2014's figure 2:
+The intercept is absent, "penalized" (``|y'u| <= 1``) or "free" (y'u = 0). Both are sums of hinges, and solved
+to a vertex by `sifting`. HiGHS solves the hinge for comparison (`highs_models`).
 
-- "dual-simplex" keeps the dual (5) as a live model: a new column is a new row, which leaves the basis dual
-  feasible. Its basis has one row per column of H, where that of (4) has one per sample. This is the one to
-  use.
-- "primal-simplex" keeps the primal (4) live: a new column leaves the basis primal feasible.
-- "ipm" solves the dual (5) anew each time by an interior point method, as the paper did with Mosek.
+Stop: optimality of the vertex. The gap is computed outside of the solver, at exactly feasible points: w
+clipped to its sign, the loss evaluated at w; the dual weights clipped to their box, balanced under a free
+intercept, and multiplied by the best number: one over the largest score if that exceeds its bound, 0 if the
+dual objective is negative. So a gap never exceeds the objective. Scores count with the rounding of their
+sums.
 
-Stop: HiGHS's own tolerances. The gap is computed outside of it, at exactly feasible points: w clipped to
-its sign, the loss evaluated at w; u clipped to its box, balanced between the classes under a free
-intercept, and divided by the largest score if that exceeds the bound.
+The dual need not have one solution: equal rows can exchange their weights. ``least_norm`` asks for the
+solution of least ``sum_i u_i^2 / s_i``, which does not depend on the solver, on the order of the samples, or
+on whether a sample is written twice or has weight 2.
 
-shen2014 symbols: alpha = u, xi = slacks, Phi(x_i) = rows of H. bi2004: K = H, alpha = w.
+shen2014 symbols: alpha = u, xi = slacks, Phi(x_i) = rows of H. bi2004: K = H, alpha = w, u_i - v_i = V_i.
+Reference of the tube: Raetsch, Demiriz, Bennett, Sparse regression ensembles in infinite and finite
+hypothesis spaces (2002), bi2004's [17].
 """
 
 from __future__ import annotations
 
-import highspy
+from typing import NamedTuple
+
 import numpy as np
 
 from kernsemble.masters.base import Solution
-from kernsemble.masters.columns import INTERCEPTS, SignedColumns, balance
-from kernsemble.masters.least_norm import least_norm_under_l1
-from kernsemble.masters.one_thread import one_thread
+from kernsemble.masters.columns import INTERCEPTS, balance
+from kernsemble.masters.highs_models import HIGHS_SOLVERS, highs_model
+from kernsemble.masters.least_norm import least_norm_between
+from kernsemble.masters.sifting import Outputs, Sifting
 
-_TOLERANCE = 1e-9
-SOLVERS = ("dual-simplex", "primal-simplex", "ipm")
+SOLVERS = ("sifting", *HIGHS_SOLVERS)
+_FACE = 1e-9  # slack, relative to the targets, of a row on its kink
+_ZERO = 1e-12  # weight, relative to the largest, that counts as none
 
 
-class HingeLP:
+class _Hinges(NamedTuple):
+    """Rows of the sum of hinges: sample, sign, target, bound, and s_i."""
+
+    sample: np.ndarray
+    sign: np.ndarray
+    target: np.ndarray
+    upper: np.ndarray
+    weight: np.ndarray
+
+
+class _L1Master:
+    """What both losses share; a subclass makes the hinges, and says what ``Solution.u`` is."""
+
+    def __init__(self, hinges: _Hinges, n: int, intercept: str, positive: bool, tol: float, least_norm: bool):
+        if intercept not in INTERCEPTS:
+            raise ValueError(f"intercept={intercept!r}: use one of {INTERCEPTS}.")
+        self.hinges, self.intercept, self.positive = hinges, intercept, positive
+        self.tol, self.least_norm = tol, least_norm
+        self.outputs = Outputs(n)
+        self.solution: Solution | None = None
+        self._sifting = Sifting(self.outputs, *hinges[:4])
+        self._first = int(intercept != "none")
+        if self._first:
+            self.outputs.add(np.ones(n, dtype=np.int8))
+            self._sifting.add(float(intercept == "penalized"), positive=False)
+
+    def add(self, column: np.ndarray, output: int | None = None) -> None:
+        """Append one column of hypothesis outputs (n_samples,), int8 or float64; ``output`` is ignored."""
+        self.outputs.add(column)
+        self._sifting.add(1.0, self.positive)
+
+    def threshold(self) -> float:
+        """1: the dual bound on the score of every column."""
+        return 1.0
+
+    def pricing_weights(self) -> np.ndarray:
+        """Signed dual weights V; before the first ``solve`` those of the problem without columns."""
+        return self._signed_weights((self.solution or self.solve()).u)
+
+    def full_gap(self, score: float) -> float:
+        """Gap of the problem over all hypotheses, the largest of their scores given: u is divided by it."""
+        return self.solution.objective - self.solution.dual_objective / max(1.0, score)
+
+    def solve(self) -> Solution:
+        """Re-optimize over all columns added so far, from the last vertex."""
+        theta, u, n_iter, message = self._minimize()
+        if self.positive:
+            theta[self._first :] = np.maximum(theta[self._first :], 0.0)
+        slack = self.hinges.target - self.hinges.sign * self._values(theta)[self.hinges.sample]
+        if self.least_norm:
+            u = self._least_norm(theta, slack, u)
+        objective = float(self._costs @ np.abs(theta) + self.hinges.upper @ np.maximum(slack, 0.0))
+        V, dual = self._feasible(u)
+        b = float(theta[0]) if self._first else 0.0
+        gap = objective - dual
+        converged = bool(gap <= self.tol * objective)
+        self.solution = Solution(
+            theta[self._first :], b, self._own_weights(V), objective, gap, n_iter, converged, message
+        )
+        return self.solution
+
+    def _minimize(self) -> tuple[np.ndarray, np.ndarray, int, str]:
+        """Return (b, w), the dual weights of the hinges, the number of pivots and the status."""
+        theta, u, n_iter, optimal = self._sifting.solve()
+        return theta, u, n_iter, "" if optimal else "No optimal vertex: rounding; scale the problem, or C."
+
+    @property
+    def _costs(self) -> np.ndarray:
+        costs = np.ones(self.outputs.n_columns)
+        costs[: self._first] = float(self.intercept == "penalized")
+        return costs
+
+    def _values(self, theta: np.ndarray) -> np.ndarray:
+        return self.outputs.values(theta * self.outputs.scale)
+
+    def _feasible(self, u: np.ndarray) -> tuple[np.ndarray, float]:
+        """Move nearly feasible dual weights into the feasible set: signed weights, dual objective."""
+        hinges = self.hinges
+        V = np.bincount(hinges.sample, hinges.sign * np.clip(u, 0.0, hinges.upper), self.outputs.n_samples)
+        if self.intercept == "free":
+            V = np.copysign(balance(np.abs(V), V), V)
+        scores = self.outputs.scores(V) * self.outputs.scale
+        rounding = np.finfo(float).eps * float(np.abs(V).sum()) * self.outputs.scale
+        signed = self._costs > 0 if self.positive else np.zeros(len(scores), dtype=bool)
+        signed[: self._first] = False
+        bounded = np.where(signed, scores, np.abs(scores))[self._costs > 0]
+        largest = float((bounded + rounding[self._costs > 0]).max(initial=0.0))
+        gain = self._gain(V)
+        V = V / max(1.0, largest) if gain > 0.0 else np.zeros_like(V)
+        return V, max(0.0, gain / max(1.0, largest))
+
+    def _least_norm(self, theta: np.ndarray, slack: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the solution of least norm with the rows off their kinks at their bounds."""
+        hinges = self.hinges
+        face = np.abs(slack) <= _FACE * float(np.abs(hinges.target).max())
+        face = np.flatnonzero(face & (hinges.upper > 0))
+        scaled = theta * self.outputs.scale
+        held = (np.abs(scaled) > _ZERO * np.abs(scaled).max(initial=0.0)) | (self._costs == 0)
+        A = self.outputs.select(hinges.sample[face]) * hinges.sign[face, None]
+        u = np.clip(u, 0.0, hinges.upper)
+        rest = u.copy()
+        rest[face] = 0.0
+        scores = self.outputs.scores(np.bincount(hinges.sample, hinges.sign * rest, self.outputs.n_samples))
+        high = self._costs / self.outputs.scale - scores
+        low = -self._costs / self.outputs.scale - scores
+        if self.positive:
+            low[self._first :] = -np.inf
+        u[face] = least_norm_between(
+            A.astype(np.float64), u[face], hinges.upper[face], hinges.weight[face], held, low, high
+        )
+        return u
+
+    def _gain(self, V: np.ndarray) -> float:
+        """Dual objective at feasible V."""
+        raise NotImplementedError
+
+    def _own_weights(self, V: np.ndarray) -> np.ndarray:
+        """``Solution.u`` of signed dual weights."""
+        raise NotImplementedError
+
+    def _signed_weights(self, u: np.ndarray) -> np.ndarray:
+        """Signed dual weights of ``Solution.u``."""
+        raise NotImplementedError
+
+
+class HingeLP(_L1Master):
     """Master of the l1-regularized hinge loss.
 
     Parameters
@@ -52,12 +184,12 @@ class HingeLP:
         Whether f has an intercept, and whether its absolute value is penalized.
     positive : bool, default=True
         Whether w >= 0, as in the papers; hypotheses are then taken in the polarity of positive score.
-    solver : {"dual-simplex", "primal-simplex", "ipm"}, default="dual-simplex"
-        How to solve the linear program.
+    solver : {"sifting", "dual-simplex", "primal-simplex", "ipm"}, default="sifting"
+        How to solve the linear program: by our own simplex, or by HiGHS.
     tol : float, default=1e-6
         Relative duality gap above which a solution counts as not converged.
     least_norm : bool, default=False
-        Whether to return the dual solution of least weighted norm; the dual simplex finds any vertex.
+        Whether to return the dual solution of least weighted norm.
 
     References
     ----------
@@ -69,7 +201,7 @@ class HingeLP:
     >>> master = HingeLP(np.array([-1.0, 1.0]), C=10.0)
     >>> master.add(np.array([-1, 1], dtype=np.int8))
     >>> solution = master.solve()
-    >>> solution.w, solution.objective
+    >>> solution.w, round(solution.objective, 9)
     (array([1.]), 1.0)
     """
 
@@ -81,156 +213,105 @@ class HingeLP:
         sample_weight: np.ndarray | None = None,
         intercept: str = "none",
         positive: bool = True,
-        solver: str = "dual-simplex",
+        solver: str = "sifting",
         tol: float = 1e-6,
         least_norm: bool = False,
     ) -> None:
-        if intercept not in INTERCEPTS:
-            raise ValueError(f"intercept={intercept!r}: use one of {INTERCEPTS}.")
         if solver not in SOLVERS:
             raise ValueError(f"solver={solver!r}: use one of {SOLVERS}.")
         self.y = np.ascontiguousarray(y, dtype=np.float64)
-        self.weight = np.ones(len(self.y)) if sample_weight is None else np.asarray(sample_weight, float)
-        self.upper, self.least_norm = C * self.weight, least_norm
-        self.intercept, self.positive, self.solver, self.tol = intercept, positive, solver, tol
-        self.columns = SignedColumns(self.y)
-        self.solution: Solution | None = None
-        self._model = _PrimalModel(self) if solver == "primal-simplex" else _DualModel(self)
+        n, weight = len(self.y), _weights(sample_weight, len(y))
+        hinges = _Hinges(np.arange(n), self.y, np.ones(n), C * weight, weight)
+        super().__init__(hinges, n, intercept, positive, tol, least_norm)
+        self._model = None
+        if solver != "sifting":
+            self._model = highs_model(self.y, hinges.upper, intercept, positive, solver)
 
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of hypothesis outputs (n_samples,), int8 or float64; ``output`` is ignored."""
-        self._model.add(self.columns.add(column), -1.0 if not self.positive else -np.inf)
-
-    def threshold(self) -> float:
-        """1: the dual bound on the score of every column."""
-        return 1.0
+        super().add(column)
+        if self._model is not None:
+            self._model.add(np.asarray(column, dtype=np.float64))
 
     def pricing_weights(self) -> np.ndarray:
         """``u_i y_i``; before the first ``solve`` u = c, the solution over no columns."""
-        return self.y * (self.upper if self.solution is None else self.solution.u)
+        return self.y * (self.hinges.upper if self.solution is None else self.solution.u)
 
-    def full_gap(self, score: float) -> float:
-        """Gap of the problem over all hypotheses, the largest of their scores given: u is divided by it."""
-        return self.solution.objective - float(self.solution.u.sum()) / max(1.0, score)
+    def _minimize(self) -> tuple[np.ndarray, np.ndarray, int, str]:
+        return super()._minimize() if self._model is None else self._model.solve()
 
-    def solve(self) -> Solution:
-        """Re-optimize over all columns added so far, from the last basis unless by interior points."""
-        w, b, u, n_iter, status = self._model.solve()
-        w = np.maximum(w, 0.0) if self.positive else w
-        slack = np.maximum(1.0 - self.columns.margins(w) - b * self.y, 0.0)
-        cost = abs(b) if self.intercept == "penalized" else 0.0
-        objective = float(np.abs(w).sum() + cost + self.upper @ slack)
-        u = self._feasible(u)
-        if self.least_norm:
-            u = self._feasible(self._of_least_norm(w, b, u))
-        gap = objective - float(u.sum())
-        converged = bool(gap <= self.tol * objective)
-        self.solution = Solution(w, b, u, objective, gap, n_iter, converged, f"HiGHS: {status}")
-        return self.solution
+    def _gain(self, V: np.ndarray) -> float:
+        return float(self.y @ V)
 
-    @one_thread
-    def _of_least_norm(self, w: np.ndarray, b: float, u: np.ndarray) -> np.ndarray:
-        options = {"intercept": self.intercept, "positive": self.positive}
-        return least_norm_under_l1(self.columns, w, b, u, self.upper, self.weight, **options)
+    def _own_weights(self, V: np.ndarray) -> np.ndarray:
+        return self.y * V
 
-    def _feasible(self, u: np.ndarray) -> np.ndarray:
-        """Move nearly feasible dual weights into the feasible set."""
-        u = np.clip(u, 0.0, self.upper)
-        if self.intercept == "free":
-            u = balance(u, self.y)
-        scores = self.columns.combine(u)
-        bounded = [scores if self.positive else np.abs(scores)]
-        if self.intercept == "penalized":
-            bounded.append(np.abs([self.y @ u]))
-        return u / max(1.0, float(np.concatenate(bounded).max(initial=0.0)))
+    _signed_weights = _own_weights
 
 
-class _DualModel:
-    """Problem (5) in u: one row a column of H. The multipliers of the rows are w, that of y'u is b."""
+class EpsilonInsensitiveLP(_L1Master):
+    """The epsilon-insensitive loss under an l1 norm.
 
-    def __init__(self, master: HingeLP) -> None:
-        self.model = _highs({"simplex_strategy": 1})
-        if master.solver == "ipm":
-            for name, value in {
-                "solver": "ipm",
-                "run_crossover": "off",
-                "ipm_optimality_tolerance": 1e-9,
-            }.items():
-                self.model.setOptionValue(name, value)
-        self.restart = master.solver == "ipm"
-        n = len(master.y)
-        self.indices = np.arange(n, dtype=np.int32)
-        self.model.addVars(n, np.zeros(n), master.upper)
-        self.model.changeColsCost(n, self.indices, -np.ones(n))
-        self.has_intercept = master.intercept != "none"
-        if self.has_intercept:
-            bound = 0.0 if master.intercept == "free" else 1.0
-            self.model.addRow(-bound, bound, n, self.indices, master.y)
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Targets.
+    C : float, default=1.0
+        Weight of the sum of losses.
+    epsilon : float, default=0.1
+        Half width of the tube.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Multiplies the losses.
+    intercept : {"none", "free", "penalized"}, default="none"
+        Intercept: absent, without cost, or with cost ``|b|`` like a weight.
+    positive : bool, default=False
+        Whether weights of columns must not be negative.
+    tol : float, default=1e-6
+        Relative duality gap up to which a solution counts as converged.
+    least_norm : bool, default=False
+        Whether to return the dual solution of least weighted norm.
 
-    def add(self, signed: np.ndarray, lower: float) -> None:
-        """Bound the score of one more column."""
-        self.model.addRow(lower, 1.0, len(signed), self.indices, signed.astype(np.float64))
+    Examples
+    --------
+    >>> import numpy as np
+    >>> master = EpsilonInsensitiveLP(np.array([0.0, 1.0, 2.0]), C=10.0, epsilon=0.5, intercept="free")
+    >>> master.add(np.array([-1.0, 0.0, 1.0]))
+    >>> solution = master.solve()
+    >>> float(solution.w[0]), solution.b
+    (0.5, 1.0)
+    """
 
-    def solve(self) -> tuple[np.ndarray, float, np.ndarray, int, str]:
-        """Return w, b, u, the number of iterations and the status."""
-        if self.restart:
-            self.model.clearSolver()
-        solution, n_iter, status = _run(self.model)
-        multipliers = -np.array(solution.row_dual)
-        b = float(multipliers[0]) if self.has_intercept else 0.0
-        return multipliers[self.has_intercept :], b, np.array(solution.col_value), n_iter, status
+    def __init__(
+        self,
+        y: np.ndarray,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        *,
+        sample_weight: np.ndarray | None = None,
+        intercept: str = "none",
+        positive: bool = False,
+        tol: float = 1e-6,
+        least_norm: bool = False,
+    ) -> None:
+        self.y, self.epsilon = np.ascontiguousarray(y, dtype=np.float64), float(epsilon)
+        n, weight = len(self.y), _weights(sample_weight, len(y))
+        hinges = _Hinges(
+            np.tile(np.arange(n), 2),
+            np.repeat([1.0, -1.0], n),
+            np.append(self.y - self.epsilon, -self.y - self.epsilon),
+            np.tile(C * weight, 2),
+            np.tile(weight, 2),
+        )
+        super().__init__(hinges, n, intercept, positive, tol, least_norm)
 
+    def _gain(self, V: np.ndarray) -> float:
+        return float(self.y @ V - self.epsilon * np.abs(V).sum())
 
-class _PrimalModel:
-    """Problem (4) in the slacks, b+ and b-, and w (w+ and w- if free): one row a sample."""
+    def _own_weights(self, V: np.ndarray) -> np.ndarray:
+        return V
 
-    def __init__(self, master: HingeLP) -> None:
-        self.model = _highs({"simplex_strategy": 4})
-        n = len(master.y)
-        self.rows = np.arange(n, dtype=np.int32)
-        self.positive = master.positive
-        none = np.empty(0, dtype=np.int32)
-        for _ in range(n):
-            self.model.addRow(1.0, np.inf, 0, none, np.empty(0))
-        for i in range(n):
-            self.model.addCol(float(master.upper[i]), 0.0, np.inf, 1, self.rows[i : i + 1], np.ones(1))
-        self.n_fixed = n
-        if master.intercept != "none":
-            cost = 0.0 if master.intercept == "free" else 1.0
-            for sign in (1.0, -1.0):
-                self.model.addCol(cost, 0.0, np.inf, n, self.rows, sign * master.y)
-            self.n_fixed += 2
-        self.n_slacks = n
-
-    def add(self, signed: np.ndarray, lower: float) -> None:
-        """Append the weight of one more column."""
-        for sign in (1.0,) if self.positive else (1.0, -1.0):
-            self.model.addCol(1.0, 0.0, np.inf, len(signed), self.rows, sign * signed.astype(np.float64))
-
-    def solve(self) -> tuple[np.ndarray, float, np.ndarray, int, str]:
-        """Return w, b, u, the number of iterations and the status."""
-        solution, n_iter, status = _run(self.model)
-        values = np.array(solution.col_value)
-        intercept = values[self.n_slacks : self.n_fixed]
-        b = float(intercept[0] - intercept[1]) if len(intercept) else 0.0
-        w = values[self.n_fixed :]
-        w = w if self.positive else w[0::2] - w[1::2]
-        return w, b, np.array(solution.row_dual), n_iter, status
+    _signed_weights = _own_weights
 
 
-def _highs(options: dict[str, int]) -> highspy.Highs:
-    """Return a silent, single-threaded model without presolve (which would drop the basis)."""
-    model = highspy.Highs()
-    common = {"output_flag": False, "threads": 1, "presolve": "off"}
-    tolerances = {"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE}
-    for name, value in {**common, **tolerances, **options}.items():
-        model.setOptionValue(name, value)
-    return model
-
-
-def _run(model: highspy.Highs):
-    """Solve; return HiGHS's solution, its iterations and its status."""
-    model.run()
-    info = model.getInfo()
-    n_iter = max(info.simplex_iteration_count, 0) + max(info.ipm_iteration_count, 0)
-    return model.getSolution(), int(n_iter), model.modelStatusToString(model.getModelStatus())
+def _weights(sample_weight: np.ndarray | None, n_samples: int) -> np.ndarray:
+    return np.ones(n_samples) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from kernsemble.kernels import gaussian_kernel, perceptron_constants, perceptron_kernel, stump_kernel
 from kernsemble.masters import kernel_hinge, smo
 from kernsemble.masters.kernel_hinge import cross_validate_path, kernel_hinge_path, solve_kernel_hinge
+from kernsemble.masters.kernel_rows import add_rows
 
 SHAPES = {"long": (40, 3), "wide": (15, 30), "duplicated columns": (25, 6), "duplicated rows": (24, 4)}
 
@@ -269,9 +270,8 @@ def centered(K, free):
 
 def factored(K, free):
     """Factor over these variables, and those it keeps."""
-    m = len(free)
-    kept, U = np.array(free), np.zeros((m, m))
-    size = smo._factor(K, kept, U, np.arange(m), np.empty(m, np.int64), np.empty(m))
+    kept = np.array(free)
+    U, size = smo._factor(K, kept)
     return kept[:size], np.triu(U[:size, :size])  # what lies below the diagonal is never read
 
 
@@ -318,7 +318,7 @@ def test_multiples_of_rows_are_added_from_an_index_on(rng, size):
     target = rng.normal(size=7)
     expected = target.copy()
     expected[2:] += factor[:size] @ M[rows[:size], 2:]
-    smo._add_rows(target, M, rows, factor, size, 2)
+    add_rows(target, M, rows, factor, size, 2)
     np.testing.assert_allclose(target, expected)
 
 
@@ -353,7 +353,7 @@ def test_pair_step_equals_numpy(seed):
     violation = moved[expected > lower].max() - moved[expected < upper].min()
     work = np.empty((3, n))
     steps, left = smo._pair_steps(
-        K, diagonal, lower, upper, beta, E, work, work.view(np.int64), 1e-9, 1
+        K, diagonal, lower, upper, beta, E, work, work.view(np.int64), 1e-9, smo.TINY, 1
     )  # takes one step, then finds that its budget is spent
     assert steps == 1
     np.testing.assert_allclose(beta, expected, atol=1e-12)
@@ -383,9 +383,10 @@ def test_subspace_steps_only_descend(rng):
         return 0.5 * beta @ K @ beta - y @ beta
 
     before = value()
-    steps, reached = smo._subspace_steps(K, np.full(n, -1.0), np.full(n, 1.0), beta, E, 1e9)
-    assert steps >= 1
-    assert reached
+    steps = smo.Steps(smo.TINY, 10, None)
+    steps.credit = 1e9
+    assert steps._subspace(K, np.full(n, -1.0), np.full(n, 1.0), beta, E)
+    assert steps.subspaces >= 1
     assert value() < before
     assert abs(beta.sum()) < 1e-10
     assert np.all(np.abs(beta) <= 1.0)

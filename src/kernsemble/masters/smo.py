@@ -20,12 +20,20 @@ registers, where floating-point numbers, for fear of NaN, are compared one by on
 
 from __future__ import annotations
 
+from threading import Event
+
 import numpy as np
 from numba import njit
 
+from kernsemble.masters.kernel_rows import MatrixRows, Rows, add_rows
+
 SHUT = 1e200  # added to the gradient of an index that cannot move
-EFFORT = 40.0  # work of a round of subspace steps, in units of n for each pair step before it
-TINY = 1e-12  # curvature below which two samples count as one, as in LIBSVM
+PAIR_WORK = 8.0  # of a pair step for each sample, in multiplications
+SHARE = 0.25  # of the work of the pair steps, which is what subspace steps may take
+QUANTUM = 5e8  # multiplications between two looks for an interrupt: a fifth of a second
+WHOLE = 512  # samples up to which all are a block
+AIM = 0.1  # violation at which a block is left, in units of the violation outside
+TINY = 1e-12  # curvature below which two samples count as one, in units of the mean curvature, as in LIBSVM
 MAGNITUDE = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign; flipped, negative numbers are in order
 
 
@@ -39,31 +47,178 @@ def minimize(
     tol: float,
     max_iter: int,
 ) -> tuple[int, int, float]:
+    """Minimize in place from a feasible beta with gradient E; return (pair, subspace steps, violation)."""
+    return minimize_rows(MatrixRows(K), lower, upper, beta, E, tol, max_iter)
+
+
+def minimize_rows(
+    rows: Rows,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    beta: np.ndarray,
+    E: np.ndarray,
+    tol: float,
+    max_iter: int,
+    halt: Event | None = None,
+) -> tuple[int, int, float]:
     """Minimize in place from a feasible beta with gradient E; return (pair, subspace steps, violation).
 
-    The steps hold no lock: several problems may be solved in as many threads.
+    The steps hold no lock: several problems may be solved in as many threads. They end soon after ``halt``
+    is set, wherever they are.
     """
-    n = E.size
-    work = np.empty((3, n))
-    pairs, subspaces, block = 0, 0, 2 * n + 50
-    violation = np.inf
-    while pairs < max_iter:
-        budget = min(block, max_iter - pairs)
-        steps, violation = _pair_steps(
-            K, diagonal, lower, upper, beta, E, work, work.view(np.int64), float(tol), budget
-        )
-        pairs += steps
-        if violation <= tol:
+    steps = Steps(_tiny(rows), max_iter, halt)
+    movable = np.flatnonzero(lower < upper)
+    while True:
+        low, high = _extremes(lower, upper, beta, E)
+        if high - low <= tol or steps.exhausted():
             break
-        steps, reached = _subspace_steps(K, lower, upper, beta, E, EFFORT * n * block)
-        subspaces += steps
-        if not reached:
-            block *= 2
-    return pairs, subspaces, violation
+        block = _block(movable, lower, upper, beta, E, low, high, rows.most)
+        last = block.size == movable.size
+        K, aim = rows.square(block), tol if last else max(0.5 * tol, AIM * (high - low))
+        b, e = beta[block], E[block]
+        violation = steps.solve(K, rows.diagonal[block], lower[block], upper[block], b, e, aim)
+        change = b - beta[block]
+        moved = np.flatnonzero(change)
+        beta[block] = b
+        if block.size == E.size:
+            E[:] = e
+        else:
+            rows.add(E, block[moved], change[moved])
+        if last:
+            return steps.pairs, steps.subspaces, violation
+        if not moved.size:
+            break
+    return steps.pairs, steps.subspaces, high - low
+
+
+class Steps:
+    """Counts of the steps and of their work, and the solver of one block."""
+
+    def __init__(self, tiny: float, max_iter: int, halt: Event | None):
+        self.tiny, self.max_iter, self.halt = tiny, max_iter, halt
+        self.pairs = self.subspaces = 0
+        self.credit = 0.0  # work that subspace steps may do
+
+    def exhausted(self) -> bool:
+        """Whether no further step may be taken."""
+        return self.pairs >= self.max_iter or (self.halt is not None and self.halt.is_set())
+
+    def solve(
+        self,
+        K: np.ndarray,
+        diagonal: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        beta: np.ndarray,
+        E: np.ndarray,
+        tol: float,
+    ) -> float:
+        """Minimize in place over one block; return the violation that is left."""
+        n, violation = E.size, np.inf
+        work = np.empty((3, n))
+        length = 2 * n + 50
+        while not self.exhausted():
+            violation = self._pairs(K, diagonal, lower, upper, beta, E, work, tol, length)
+            if violation <= tol:
+                break
+            if not self._subspace(K, lower, upper, beta, E):
+                length *= 2
+        return violation
+
+    def _pairs(
+        self,
+        K: np.ndarray,
+        diagonal: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        beta: np.ndarray,
+        E: np.ndarray,
+        work: np.ndarray,
+        tol: float,
+        length: int,
+    ) -> float:
+        """At most ``length`` pair steps, a portion at a time; return the violation that is left."""
+        violation = np.inf
+        portion = max(1, int(QUANTUM / (PAIR_WORK * E.size)))
+        while length > 0 and violation > tol and not self.exhausted():
+            budget = min(length, portion, self.max_iter - self.pairs)
+            taken, violation = _pair_steps(
+                K, diagonal, lower, upper, beta, E, work, work.view(np.int64), float(tol), self.tiny, budget
+            )
+            self.pairs += taken
+            length -= budget
+            self.credit += SHARE * PAIR_WORK * taken * E.size
+        return violation
+
+    def _subspace(
+        self, K: np.ndarray, lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarray
+    ) -> bool:
+        """Minimize over the free variables as far as the credit reaches; return whether the minimum was met.
+
+        One that meets its bound leaves, until none does.
+        """
+        free = np.flatnonzero((lower < beta) & (beta < upper))
+        if free.size < 2:
+            return True
+        if free.size**3 / 3.0 + _step_work(free.size, E.size) > self.credit:
+            return False
+        U, size = _factor(K, free)
+        self.credit -= free.size**3 / 3.0
+        work, reached = np.empty((3, E.size)), False
+        while not (reached or self.exhausted()) and self.credit > 0.0:
+            portion = min(self.credit, QUANTUM)
+            taken, size, reached, left = _descend(K, lower, upper, beta, E, U, free, size, work, portion)
+            self.subspaces += taken
+            self.credit -= portion - left
+        return reached
+
+
+def _step_work(size: int, n: int) -> float:
+    """Multiplications of a subspace step."""
+    return size * (2.0 * n + 7.0 * size)
+
+
+def _tiny(rows: Rows) -> float:
+    """Curvature that counts as none."""
+    first = np.zeros(rows.diagonal.size)
+    rows.add(first, np.zeros(1, np.intp), np.ones(1))
+    scale = float(np.mean(np.abs(rows.diagonal + rows.diagonal[0] - 2.0 * first)))
+    return TINY * scale if scale > 0.0 else TINY
+
+
+def _extremes(lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarray) -> tuple[float, float]:
+    """Smallest gradient of an index that may rise, and largest of one that may fall."""
+    low = np.min(E, where=beta < upper, initial=SHUT)
+    return float(low), float(np.max(E, where=beta > lower, initial=-SHUT))
+
+
+def _block(
+    movable: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    beta: np.ndarray,
+    E: np.ndarray,
+    low: float,
+    high: float,
+    most: int,
+) -> np.ndarray:
+    """The free variables and about as many of the worst violators of either side, ties in order of index."""
+    if movable.size <= min(WHOLE, most):
+        return movable
+    free = np.flatnonzero((lower < beta) & (beta < upper))
+    size = min(most, max(WHOLE, movable.size // 4, 2 * free.size))
+    rising = np.flatnonzero((beta < upper) & (high > E))
+    falling = np.flatnonzero((beta > lower) & (low < E))
+    chosen = np.zeros(E.size, np.bool_)
+    chosen[rising[np.argsort(E[rising], kind="stable")[: size // 2]]] = True
+    chosen[falling[np.argsort(-E[falling], kind="stable")[: size // 2]]] = True
+    rest = free[~chosen[free]]
+    chosen[rest[: size - np.count_nonzero(chosen)]] = True
+    return np.flatnonzero(chosen)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pair_steps(K, diagonal, lower, upper, beta, E, work, bits, tol, budget):
+def _pair_steps(K, diagonal, lower, upper, beta, E, work, bits, tol, tiny, budget):
     """At most ``budget`` pair steps; return their number and the violation that is left."""
     n = E.size
     rise, fall, value, value_bits = work[0], work[1], work[2], bits[2]
@@ -82,13 +237,13 @@ def _pair_steps(K, diagonal, lower, upper, beta, E, work, bits, tol, budget):
             excess = (E[k] - fall[k]) - low
             excess = excess if excess > 0.0 else 0.0
             curvature = diagonal_i + diagonal[k] - 2.0 * row_i[k]
-            value[k] = excess * excess / (curvature if curvature > TINY else TINY)
+            value[k] = excess * excess / (curvature if curvature > tiny else tiny)
         j = _largest(value_bits)
         if step == budget or E[j] - low <= tol or value[j] <= 0.0:
             high = _highest(E, fall)
             if step == budget or high - low <= tol:
                 return step, high - low
-        t = (E[j] - E[i]) / max(diagonal_i + diagonal[j] - 2.0 * K[i, j], TINY)
+        t = (E[j] - E[i]) / max(diagonal_i + diagonal[j] - 2.0 * K[i, j], tiny)
         room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
         t = min(t, min(room_i, room_j))
         beta[i] = upper[i] if t == room_i else beta[i] + t
@@ -132,25 +287,12 @@ def _highest(E, fall):
     return high
 
 
-def _subspace_steps(
-    K: np.ndarray, lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarray, effort: float
-) -> tuple[int, bool]:
-    """Minimize over the free variables; one that meets its bound leaves, until none does or effort runs out.
-
-    Return the number of steps, and whether the minimum was reached.
-    """
-    free = np.flatnonzero((lower < beta) & (beta < upper))
-    if free.size < 2:
-        return 0, True
-    U, work = np.empty((free.size, free.size)), np.empty((3, E.size))
-    order, kept = np.arange(free.size), np.empty(free.size, np.int64)
-    size = _factor(K, free, U, order, kept, work[0])
-    return _descend(K, lower, upper, beta, E, U, free, size, work, effort - size**3 / 3.0)
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def _descend(K, lower, upper, beta, E, U, free, size, work, effort):
-    """Newton steps over the free variables of a factor, to the minimum or the first bound each."""
+    """Newton steps over the free variables of a factor, to the minimum or the first bound each.
+
+    Return their number, the variables that are left, whether the minimum was met, and the effort left.
+    """
     change, direction, steps = work[0], work[1], 0
     while size > 1 and effort > 0.0:
         steps += 1
@@ -158,22 +300,22 @@ def _descend(K, lower, upper, beta, E, U, free, size, work, effort):
         _newton_direction(U, E, free, size, direction, work[2])
         for k in range(E.size):
             change[k] = 0.0
-        _add_rows(change, K, free, direction, size, np.int64(0))
+        add_rows(change, K, free, direction, size, np.int64(0))
         t, first = _step_length(lower, upper, beta, E, change, free, size, direction)
         if t <= 0.0:
-            return steps, True
+            return steps, size, True, effort
         for a in range(size):
             i = free[a]
             beta[i] = min(max(beta[i] + t * direction[a], lower[i]), upper[i])
         for k in range(E.size):
             E[k] += t * change[k]
         if first < 0:
-            return steps, True
+            return steps, size, True, effort
         i = free[first]
         beta[i] = upper[i] if direction[first] > 0.0 else lower[i]
         _delete(U, free, first, size, work[2])
         size -= 1
-    return steps, size < 2
+    return steps, size, size < 2, effort
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -209,55 +351,54 @@ def _newton_direction(U, E, free, size, p, q):
         p[a] = top / bottom * q[a] - p[a]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _factor(K, free, U, order, kept, factor):
-    """Leave in U the Cholesky factor A = U' U of K over the free variables, and in ``free`` those it keeps.
+def _factor(K: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, int]:
+    """Cholesky factor A = U' U of K over the free variables; return it and how many it keeps.
 
-    Return their number: the numerically independent stay. A equals K on vectors that sum to zero, and is
-    positive definite where K is only conditionally so: distances are taken from the first free variable,
-    and a constant of their size is added.
+    The numerically independent are kept, and moved to the front of ``free``. A equals K on vectors that sum to zero, and is positive definite
+    where K is only conditionally so: distances are taken from the first free variable, and a constant of
+    their size is added.
     """
-    m, r, size, top = free.size, free[0], np.int64(0), 0.0
-    for a in range(m):
-        i = free[a]
-        top = max(top, K[i, i] - 2.0 * K[i, r] + K[r, r])
-    for a in range(m):
+    m, r = free.size, free[0]
+    U, order, kept, factor = np.empty((m, m)), np.arange(m), np.empty(m, np.int64), np.empty(m)
+    diagonal = K.diagonal()[free]
+    top = float(np.max(diagonal - 2.0 * K[r, free] + K[r, r]))
+    size, begin = 0, 0
+    while begin < m:
+        end = min(m, begin + max(1, int(QUANTUM / m**2)))
+        size = _factor_rows(K, free, U, order, kept, factor, top, size, begin, end)
+        begin = end
+    _compact(U, free, kept, size)
+    return U, size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _factor_rows(K, free, U, order, kept, factor, top, size, begin, end):
+    """Rows ``begin`` to ``end`` of the factor, after ``size`` others; return how many there are now."""
+    m, r = free.size, free[0]
+    for a in range(begin, end):
         i, row = free[a], U[size]
         for b in range(a, m):
             j = free[b]
             row[b] = ((K[i, j] - K[i, r]) - (K[j, r] - K[r, r])) + top
         for k in range(size):
             factor[k] = -U[k, a]
-        _add_rows(row, U, order, factor, size, a)
+        add_rows(row, U, order, factor, np.int64(size), np.int64(a))
         if row[a] > 1e-11 * top:
             root = np.sqrt(row[a])
             for b in range(a, m):
                 row[b] /= root
             kept[size] = a
             size += 1
-    for a in range(size):
-        free[a] = free[kept[a]]
-        for b in range(a, size):
-            U[a, b] = U[a, kept[b]]
     return size
 
 
 @njit(cache=True, nogil=True)
-def _add_rows(target, M, rows, factor, size, start):
-    """Add multiples of the first ``size`` rows to target from index ``start`` on, four rows a sweep.
-
-    Callers write ``np.int64(0)``: for a literal 0 this would be compiled anew.
-    """
-    whole = size - size % 4
-    for a in range(0, whole, 4):
-        m0, m1, m2, m3 = M[rows[a]], M[rows[a + 1]], M[rows[a + 2]], M[rows[a + 3]]
-        f0, f1, f2, f3 = factor[a], factor[a + 1], factor[a + 2], factor[a + 3]
-        for k in range(start, target.size):
-            target[k] += (f0 * m0[k] + f1 * m1[k]) + (f2 * m2[k] + f3 * m3[k])
-    for a in range(whole, size):
-        m0, f0 = M[rows[a]], factor[a]
-        for k in range(start, target.size):
-            target[k] += f0 * m0[k]
+def _compact(U, free, kept, size):
+    """Move the kept variables and their columns to the front."""
+    for a in range(size):
+        free[a] = free[kept[a]]
+        for b in range(a, size):
+            U[a, b] = U[a, kept[b]]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

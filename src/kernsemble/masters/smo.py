@@ -6,11 +6,16 @@ with the gradient ``E = K beta - y`` carried along. At the optimum no pair viola
 never has a smaller E than one that may fall, up to ``tol`` (the maximal violating pair of LIBSVM).
 
 Two kinds of steps alternate. PAIR steps are sequential minimal optimization with second-order selection
-(Fan, Chen and Lin 2005): cheap, and they find the bounds. When 2 n of them were not enough, SUBSPACE steps
-minimize over all free variables at once by a Cholesky factor; a variable that meets its bound leaves the
-factor, until the minimum lies inside. Where C is large and classes overlap, they do in milliseconds what
-takes 10^5 pair steps. Their effort is bounded by that of the pair steps, so neither kind can cost much more
-than it is worth. Both only descend: the pair steps alone ensure convergence.
+(Fan, Chen and Lin 2005): cheap, and they find the bounds. SUBSPACE steps minimize over all free variables at
+once by a Cholesky factor; a variable that meets its bound leaves the factor, until the minimum lies inside.
+Where C is large and classes overlap, they do in milliseconds what takes 10^5 pair steps. Work is counted in
+multiplications, so that no result depends on a clock: subspace steps may never take more than ``SHARE`` of
+what the pair steps took. Both only descend: the pair steps alone ensure convergence.
+
+Steps run within a BLOCK of samples, the free ones and about as many of the worst violators, whose square of K
+lies together in memory. When the violation inside has fallen to a tenth of that outside, the gradient of all
+samples is brought up to date, by the rows of those that moved, and the next block is chosen. So a row is read
+some ten times, where pair steps over all samples read it hundreds of times.
 
 K needs to be positive semi-definite on the vectors that sum to zero only, as distance kernels are.
 All sums run in one fixed order: no result depends on the number of threads or the width of vector registers.
@@ -354,9 +359,9 @@ def _newton_direction(U, E, free, size, p, q):
 def _factor(K: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, int]:
     """Cholesky factor A = U' U of K over the free variables; return it and how many it keeps.
 
-    The numerically independent are kept, and moved to the front of ``free``. A equals K on vectors that sum to zero, and is positive definite
-    where K is only conditionally so: distances are taken from the first free variable, and a constant of
-    their size is added.
+    The numerically independent are kept, and moved to the front of ``free``. A equals K on vectors that sum
+    to zero, and is positive definite where K is only conditionally so: distances are taken from the first
+    free variable, and a constant of their size is added.
     """
     m, r = free.size, free[0]
     U, order, kept, factor = np.empty((m, m)), np.arange(m), np.empty(m, np.int64), np.empty(m)

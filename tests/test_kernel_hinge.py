@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from kernsemble.kernels import gaussian_kernel, perceptron_constants, perceptron_kernel, stump_kernel
 from kernsemble.masters import kernel_hinge, smo
 from kernsemble.masters.kernel_hinge import cross_validate_path, kernel_hinge_path, solve_kernel_hinge
-from kernsemble.masters.kernel_rows import add_rows
+from kernsemble.masters.kernel_rows import CachedRows, MatrixRows, add_rows
 
 SHAPES = {"long": (40, 3), "wide": (15, 30), "duplicated columns": (25, 6), "duplicated rows": (24, 4)}
 
@@ -100,6 +100,40 @@ def test_noisy_data_and_a_large_bound_need_subspace_steps(rng):
     expected = dual_of_libsvm(K, y, 2.0**10, tol=1e-4)[0]
     assert y @ beta - 0.5 * beta @ K @ beta == pytest.approx(expected, rel=1e-6)
     assert pairs < 20_000
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_blocks_reach_the_objective_of_libsvm_on_any_number_of_threads(rng, threads):
+    X = rng.uniform(-1, 1, size=(3000, 5))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=3000) > 0, 1.0, -1.0)
+    K = stump_kernel(X)
+    ours = solve_kernel_hinge(MatrixRows(K, threads), y, 2.0)
+    expected, _ = dual_of_libsvm(K, y, 2.0, tol=1e-3)
+    assert ours.converged
+    assert ours.dual_objective == pytest.approx(expected, rel=1e-5)
+    np.testing.assert_array_equal(ours.w, solve_kernel_hinge(MatrixRows(K, 2), y, 2.0).w)
+
+
+def test_rows_on_demand_are_those_of_the_matrix(rng):
+    X = rng.normal(size=(90, 3))
+    K, rows = perceptron_kernel(X), CachedRows(perceptron_kernel, X, 40, threads=1)
+    for _ in range(20):
+        samples = np.sort(rng.choice(90, size=rng.integers(1, rows.most + 1), replace=False))
+        np.testing.assert_array_equal(rows.square(samples), K[np.ix_(samples, samples)])
+    beta = rng.normal(size=90)
+    np.testing.assert_allclose(rows.product(beta), K @ beta, rtol=1e-12)
+    np.testing.assert_array_equal(rows.diagonal, K.diagonal())
+
+
+def test_subspace_steps_take_no_more_than_their_share_of_the_work(rng):
+    X = rng.uniform(-1, 1, size=(300, 5))
+    y = np.where(X[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0)
+    K, steps = stump_kernel(X), smo.Steps(smo.TINY, 10**7, None)
+    beta, E, edge = np.zeros(300), -y, 50.0 * y
+    steps.solve(K, K.diagonal().copy(), np.minimum(0, edge), np.maximum(0, edge), beta, E, 1e-3)
+    earned = smo.SHARE * smo.PAIR_WORK * 300 * steps.pairs
+    assert steps.subspaces > 0
+    assert 0 < earned - steps.credit <= earned + 9 * 300**2  # one step may begin on what is left
 
 
 @pytest.mark.parametrize("C", [0.1, 5.0])

@@ -20,18 +20,21 @@ Paper symbol = code name: lambda_i = u, K = K, C = C, b = b.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from threading import Event
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from kernsemble.kernels import thread_count
 from kernsemble.masters.base import Solution
-from kernsemble.masters.kernel_rows import FORKS, MatrixRows, Rows
-from kernsemble.masters.smo import minimize_rows
+from kernsemble.masters.kernel_rows import FORKS, MatrixRows, Rows, check_finite
+from kernsemble.masters.smo import extremes, minimize_rows
 
+REMEDY = "Increase max_iter or tol, lower C, or scale the features."
 SERIAL_ROWS = 200  # below which threads cost more than they save
 
 
@@ -186,24 +189,38 @@ def cross_validate_path(
     workers = min(thread_count(), len(folds), FORKS) if n >= SERIAL_ROWS else 1
     rows = _rows_of(K, n)
 
+    unfinished: list[float] = []
+
     def count(fold: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         train, test = fold
         present = np.zeros(n)
         present[train] = weight[train]
         own = rows.fork(workers)
         decisions = np.array(
-            [_held_out(own, y, present, test, Cs, tol, max_iter, halt) for y in _problems(Y, one_vs_one)]
+            [
+                _held_out(own, y, present, test, Cs, tol, max_iter, halt, unfinished)
+                for y in _problems(Y, one_vs_one)
+            ]
         )
         correct = _correct(decisions, Y[test], one_vs_one)
         return correct.sum(axis=1) if sample_weight is None else correct @ weight[test]
 
     if workers <= 1:
-        return np.array([count(fold) for fold in folds]).T
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            return np.array(list(pool.map(count, folds))).T
-        finally:
-            halt.set()  # after an interrupt: the folds under way end soon
+        counts = [count(fold) for fold in folds]
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                counts = list(pool.map(count, folds))
+            finally:
+                halt.set()  # after an interrupt: the folds under way end soon
+    if unfinished:
+        warnings.warn(
+            f"{len(unfinished)} problems of the cross-validation stopped before tol={tol:g}, at a violating "
+            f"pair of up to {max(unfinished):.3g}. {REMEDY}",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return np.array(counts).T
 
 
 def _problems(Y: np.ndarray, one_vs_one: bool) -> np.ndarray:
@@ -222,11 +239,12 @@ def _held_out(
     tol: float,
     max_iter: int,
     halt: Event,
+    unfinished: list[float],
 ) -> np.ndarray:
     """Decisions (n_Cs, n_test) of the machines of one column of labels, fitted with these weights.
 
     What takes no part has weight zero, and stays at its bounds; the gradient of the solver, kept for all
-    samples, holds the decisions.
+    samples, holds the decisions. The violations of problems that did not reach ``tol`` are noted.
     """
     weight = np.where(y == 0.0, 0.0, present)
     labels = np.unique(y[weight > 0.0])
@@ -315,10 +333,7 @@ def _rows_of(K: np.ndarray | Rows, n: int) -> Rows:
     K = np.ascontiguousarray(K, dtype=np.float64)
     if K.shape != (n, n):
         raise ValueError(f"K must have shape ({n}, {n}) to match y, got {K.shape}.")
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = K.sum()
-    if not np.isfinite(total):
-        raise ValueError("K holds NaN, infinite or overflowing values; scale the features.")
+    check_finite(K)
     return MatrixRows(K)
 
 
@@ -363,8 +378,14 @@ def _certify(
     violation: float,
     tol: float,
 ) -> Solution:
-    """Attach the intercept of LIBSVM and the exact duality gap."""
+    """Attach the intercept of LIBSVM and the exact duality gap; f = K beta is fresh, without old rounding."""
+    edge = bounds * y
+    low, high = extremes(np.minimum(0.0, edge), np.maximum(0.0, edge), beta, f - y)
+    converged = violation <= tol and high - low <= 2.0 * tol
+    violation = max(violation, high - low)
     b = _intercept(y, bounds, beta, y - f)
+    stretch = _stretch(y, bounds, beta, f, b)
+    beta, f, b = stretch * beta, stretch * f, stretch * b
     quadratic, linear = beta @ f, y @ beta
     loss = bounds @ np.maximum(0.0, 1.0 - y * (f + b))
     return Solution(
@@ -374,9 +395,22 @@ def _certify(
         objective=float(0.5 * quadratic + loss),
         gap=float(quadratic + loss - linear),
         n_iter=int(n_iter),
-        converged=bool(violation <= tol),
-        message=f"Largest violating pair {violation:.3g} against tol={tol:.3g}.",
+        converged=bool(converged),
+        message=f"Largest violating pair {violation:.3g} against tol={tol:.3g}. {REMEDY}",
     )
+
+
+def _stretch(y: np.ndarray, bounds: np.ndarray, beta: np.ndarray, f: np.ndarray, b: float) -> float:
+    """The multiple of a machine that separates the classes which puts no sample inside the margin, or 1.
+
+    Margins short of 1 by ``tol`` cost nothing then, however large C is; no decision changes.
+    """
+    part = bounds > 0.0
+    least = float(np.min(y * (f + b), where=part, initial=1.0))
+    if not 0.5 <= least < 1.0 or np.any(np.abs(beta) > least * bounds):
+        return 1.0
+    loss = bounds @ np.maximum(0.0, 1.0 - y * (f + b))
+    return 1.0 / least if 0.5 * (beta @ f) * (1.0 / least**2 - 1.0) < loss else 1.0
 
 
 def _intercept(y: np.ndarray, bounds: np.ndarray, beta: np.ndarray, residual: np.ndarray) -> float:

@@ -21,6 +21,7 @@ SERIAL_GATHER = 500_000  # entries, likewise
 MOST = 4096  # samples of a square: 128 MB
 FORKS = 4  # most threads among which the memory for rows is divided
 FEWEST = 2 * FORKS  # rows to keep
+PART = 16  # samples of the squares on the diagonal
 STRIP = 32_000_000  # bytes of rows that are made at once
 
 
@@ -93,7 +94,8 @@ class CachedRows(Rows):
 
     def __init__(self, kernel: Callable, X: np.ndarray, capacity: int, threads: int | None = None):
         self.kernel, self.X = kernel, X
-        self.diagonal = np.array([float(kernel(x[np.newaxis], x[np.newaxis])[0, 0]) for x in X])
+        parts = [X[start : start + PART] for start in range(0, len(X), PART)]
+        self.diagonal = np.concatenate([np.diagonal(kernel(part, part)) for part in parts])
         self.most = min(MOST, capacity // FORKS)
         self._hold(capacity, thread_count() if threads is None else threads)
 
@@ -135,8 +137,18 @@ class CachedRows(Rows):
         strip = max(1, STRIP // (8 * len(self.X)))
         for start in range(0, missing.size, strip):
             part = slice(start, start + strip)
-            self._rows[places[part]] = self.kernel(self.X[missing[part]], self.X)
+            rows = self.kernel(self.X[missing[part]], self.X)
+            check_finite(rows)
+            self._rows[places[part]] = rows
         return self._place[samples]
+
+
+def check_finite(K: np.ndarray) -> None:
+    """Refuse entries of a kernel matrix that are not finite, or whose sum is not."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = K.sum()
+    if not np.isfinite(total):
+        raise ValueError("K holds NaN, infinite or overflowing values; scale the features.")
 
 
 class Square:

@@ -74,7 +74,7 @@ def minimize_rows(
     steps = Steps(_tiny(rows), max_iter, halt)
     movable = np.flatnonzero(lower < upper)
     while True:
-        low, high = _extremes(lower, upper, beta, E)
+        low, high = extremes(lower, upper, beta, E)
         if high - low <= tol or steps.exhausted():
             break
         block = _block(movable, lower, upper, beta, E, low, high, rows.most)
@@ -185,13 +185,15 @@ def _step_work(size: int, n: int) -> float:
 
 def _tiny(rows: Rows) -> float:
     """Curvature that counts as none."""
+    if not rows.diagonal.size:
+        return TINY
     first = np.zeros(rows.diagonal.size)
     rows.add(first, np.zeros(1, np.intp), np.ones(1))
     scale = float(np.mean(np.abs(rows.diagonal + rows.diagonal[0] - 2.0 * first)))
     return TINY * scale if scale > 0.0 else TINY
 
 
-def _extremes(lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarray) -> tuple[float, float]:
+def extremes(lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarray) -> tuple[float, float]:
     """Smallest gradient of an index that may rise, and largest of one that may fall."""
     low = np.min(E, where=beta < upper, initial=SHUT)
     return float(low), float(np.max(E, where=beta > lower, initial=-SHUT))

@@ -119,7 +119,7 @@ def test_rows_on_demand_are_those_of_the_matrix(rng):
     K, rows = perceptron_kernel(X), CachedRows(perceptron_kernel, X, 40, threads=1)
     for _ in range(20):
         samples = np.sort(rng.choice(90, size=rng.integers(1, rows.most + 1), replace=False))
-        np.testing.assert_array_equal(rows.square(samples), K[np.ix_(samples, samples)])
+        np.testing.assert_array_equal(rows.square(samples, np.float64), K[np.ix_(samples, samples)])
     beta = rng.normal(size=90)
     np.testing.assert_allclose(rows.product(beta), K @ beta, rtol=1e-12)
     np.testing.assert_array_equal(rows.diagonal, K.diagonal())

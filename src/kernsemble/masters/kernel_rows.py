@@ -39,8 +39,11 @@ class Rows:
     diagonal: np.ndarray
     most: int
 
-    def square(self, samples: np.ndarray) -> np.ndarray:
-        """Contiguous matrix of the entries among these samples, for reading; valid until the next call."""
+    def square(self, samples: np.ndarray, real: type) -> np.ndarray:
+        """Contiguous matrix of the entries among these samples, rounded to this type of float.
+
+        For reading only; valid until the next call.
+        """
         raise NotImplementedError
 
     def add(self, target: np.ndarray, samples: np.ndarray, factors: np.ndarray) -> None:
@@ -66,9 +69,10 @@ class MatrixRows(Rows):
         self.threads = thread_count() if threads is None else threads
         self._last = Square(len(K), self.threads)
 
-    def square(self, samples: np.ndarray) -> np.ndarray:
+    def square(self, samples: np.ndarray, real: type) -> np.ndarray:
         """Entries among these samples."""
-        return self.K if samples.size == len(self.K) else self._last.of(self.K, samples, samples)
+        whole = samples.size == len(self.K) and real is np.float64
+        return self.K if whole else self._last.of(self.K, samples, samples, real)
 
     def add(self, target: np.ndarray, samples: np.ndarray, factors: np.ndarray) -> None:
         """Add multiples of rows to target."""
@@ -114,9 +118,9 @@ class CachedRows(Rows):
         other._hold(len(self._rows) // share, 1 if share > 1 else self.threads)
         return other
 
-    def square(self, samples: np.ndarray) -> np.ndarray:
+    def square(self, samples: np.ndarray, real: type) -> np.ndarray:
         """Entries among these samples, whose rows are made where they are missing."""
-        return self._last.of(self._rows, self._fetch(samples), samples)
+        return self._last.of(self._rows, self._fetch(samples), samples, real)
 
     def add(self, target: np.ndarray, samples: np.ndarray, factors: np.ndarray) -> None:
         """Add multiples of rows to target, as many at a time as a square has."""
@@ -155,12 +159,19 @@ class Square:
     """Entries among some samples; those among samples of the square before are copied from it."""
 
     def __init__(self, n: int, threads: int):
-        self.threads, self.samples, self.entries = threads, np.empty(0, np.intp), np.empty((0, 0))
+        self.threads = threads
+        self._forget(np.float64)
         self.before = np.full(n, -1)  # place of a sample in the square before, or -1
-        self.rooms = [np.empty(0), np.empty(0)]  # memory of this square and the next
 
-    def of(self, M: np.ndarray, rows: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    def _forget(self, real: type) -> None:
+        """No samples; memory for squares of this type of float."""
+        self.samples, self.entries = np.empty(0, np.intp), np.empty((0, 0), real)
+        self.rooms = [np.empty(0, real), np.empty(0, real)]  # memory of this square and the next
+
+    def of(self, M: np.ndarray, rows: np.ndarray, samples: np.ndarray, real: type) -> np.ndarray:
         """Entries of these rows of M, which are the samples', in the samples' columns."""
+        if self.entries.dtype != real:
+            self._forget(real)
         if np.array_equal(samples, self.samples):
             return self.entries
         self.before[self.samples] = np.arange(self.samples.size)
@@ -180,7 +191,7 @@ class Square:
         """Memory that the last square does not use."""
         self.rooms.reverse()
         if self.rooms[0].size < size**2:
-            self.rooms[0] = np.empty(int(1.2 * size**2))
+            self.rooms[0] = np.empty(int(1.2 * size**2), self.entries.dtype)
         return self.rooms[0][: size**2].reshape(size, size)
 
 

@@ -18,6 +18,11 @@ samples is brought up to date, by the rows of those that moved, and the next blo
 some ten times, where pair steps over all samples read it hundreds of times.
 
 K needs to be positive semi-definite on the vectors that sum to zero only, as distance kernels are.
+
+Blocks of more than ``SMALL`` samples are solved in single precision first. What that loses does not stay: the
+multipliers, and the gradient outside, are in double precision, the violation is measured there, and a block
+whose rounding comes near its aim is the last one of its kind.
+
 All sums run in one fixed order: no result depends on the number of threads or the width of vector registers.
 Smallest and largest values are found among the bits read as integers, which compilers search in vector
 registers, where floating-point numbers, for fear of NaN, are compared one by one.
@@ -36,10 +41,17 @@ SHUT = 1e200  # added to the gradient of an index that cannot move
 PAIR_WORK = 8.0  # of a pair step for each sample, in multiplications
 SHARE = 0.25  # of the work of the pair steps, which is what subspace steps may take
 QUANTUM = 5e8  # multiplications between two looks for an interrupt: a fifth of a second
-WHOLE = 512  # samples up to which all are a block
+WHOLE = 1024  # samples up to which all are one block
+SMALL = 512  # samples of a block up to which it is solved in double precision, and of the first block
 AIM = 0.1  # violation at which a block is left, in units of the violation outside
+FINEST_SINGLE = 1e-4  # tol from which on blocks are solved in single precision
+SINGLE_RANGE = (1e-6, 1e6)  # mean curvatures for which they are
+SINGLE_DIGIT = 1e-6  # of a gradient in single precision, after rounding
+SINGLE_TINY = 1e6  # TINY of single precision, in units of that of double precision
+DRIFT = 0.25  # rounding of a gradient in single precision, in units of the aim, that sends it back to double
 TINY = 1e-12  # curvature below which two samples count as one, in units of the mean curvature, as in LIBSVM
-MAGNITUDE = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign; flipped, negative numbers are in order
+MAGNITUDE = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign
+LANES = 128  # numbers that are searched at once
 
 
 def minimize(
@@ -71,27 +83,35 @@ def minimize_rows(
     The steps hold no lock: several problems may be solved in as many threads. They end soon after ``halt``
     is set, wherever they are.
     """
-    steps = Steps(_tiny(rows), max_iter, halt)
+    scale = _scale(rows)
+    steps = Steps(TINY * scale, max_iter, halt)
     movable = np.flatnonzero(lower < upper)
+    single = tol >= FINEST_SINGLE and SINGLE_RANGE[0] < scale < SINGLE_RANGE[1]
     while True:
         low, high = extremes(lower, upper, beta, E)
         if high - low <= tol or steps.exhausted():
             break
         block = _block(movable, lower, upper, beta, E, low, high, rows.most)
-        last = block.size == movable.size
-        K, aim = rows.square(block), tol if last else max(0.5 * tol, AIM * (high - low))
-        b, e = beta[block], E[block]
-        violation = steps.solve(K, rows.diagonal[block], lower[block], upper[block], b, e, aim)
+        single = single and np.abs(E).max() * SINGLE_DIGIT <= tol
+        real = np.float32 if single and block.size > SMALL else np.float64
+        whole, last = block.size == E.size, block.size == movable.size and real is np.float64
+        aim = tol if last else max(0.5 * tol, AIM * (high - low))
+        b, e = beta[block], E[block].astype(real)
+        violation = steps.solve(
+            rows.square(block, real), rows.diagonal[block].astype(real), lower[block], upper[block], b, e, aim
+        )
         change = b - beta[block]
         moved = np.flatnonzero(change)
         beta[block] = b
-        if block.size == E.size:
+        if whole and last:
             E[:] = e
         else:
             rows.add(E, block[moved], change[moved])
         if last:
             return steps.pairs, steps.subspaces, violation
-        if not moved.size:
+        if real is np.float32:
+            single = moved.size > 0 and np.abs(E[block] - e).max() <= DRIFT * aim
+        elif not moved.size:
             break
     return steps.pairs, steps.subspaces, high - low
 
@@ -120,7 +140,7 @@ class Steps:
     ) -> float:
         """Minimize in place over one block; return the violation that is left."""
         n, violation = E.size, np.inf
-        work = np.empty((3, n))
+        work = np.empty((3, n), E.dtype)
         length = 2 * n + 50
         while not self.exhausted():
             violation = self._pairs(K, diagonal, lower, upper, beta, E, work, tol, length)
@@ -143,14 +163,15 @@ class Steps:
         length: int,
     ) -> float:
         """At most ``length`` pair steps, a portion at a time; return the violation that is left."""
-        violation = np.inf
+        violation, bits = np.inf, work.view(np.int32 if E.dtype == np.float32 else np.int64)
+        tiny = E.dtype.type(self.tiny if E.dtype == np.float64 else SINGLE_TINY * self.tiny)
         portion = max(1, int(QUANTUM / (PAIR_WORK * E.size)))
         while length > 0 and violation > tol and not self.exhausted():
             budget = min(length, portion, self.max_iter - self.pairs)
             taken, violation = _pair_steps(
-                K, diagonal, lower, upper, beta, E, work, work.view(np.int64), float(tol), self.tiny, budget
+                K, diagonal, lower, upper, beta, E, work, bits, float(tol), tiny, budget
             )
-            self.pairs += taken
+            self.pairs, violation = self.pairs + taken, float(violation)
             length -= budget
             self.credit += SHARE * PAIR_WORK * taken * E.size
         return violation
@@ -183,14 +204,14 @@ def _step_work(size: int, n: int) -> float:
     return size * (2.0 * n + 7.0 * size)
 
 
-def _tiny(rows: Rows) -> float:
-    """Curvature that counts as none."""
+def _scale(rows: Rows) -> float:
+    """Mean curvature between the first sample and the others; 1 where there is none."""
     if not rows.diagonal.size:
-        return TINY
+        return 1.0
     first = np.zeros(rows.diagonal.size)
     rows.add(first, np.zeros(1, np.intp), np.ones(1))
     scale = float(np.mean(np.abs(rows.diagonal + rows.diagonal[0] - 2.0 * first)))
-    return TINY * scale if scale > 0.0 else TINY
+    return scale if scale > 0.0 else 1.0
 
 
 def extremes(lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarray) -> tuple[float, float]:
@@ -213,7 +234,7 @@ def _block(
     if movable.size <= min(WHOLE, most):
         return movable
     free = np.flatnonzero((lower < beta) & (beta < upper))
-    size = min(most, max(WHOLE, movable.size // 4, 2 * free.size))
+    size = min(most, max(SMALL, movable.size // 4, 2 * free.size))
     rising = np.flatnonzero((beta < upper) & (high > E))
     falling = np.flatnonzero((beta > lower) & (low < E))
     chosen = np.zeros(E.size, np.bool_)
@@ -227,69 +248,84 @@ def _block(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _pair_steps(K, diagonal, lower, upper, beta, E, work, bits, tol, tiny, budget):
     """At most ``budget`` pair steps; return their number and the violation that is left."""
-    n = E.size
+    n, zero, shut = E.size, E.dtype.type(0.0), E.dtype.type(SHUT)
     rise, fall, value, value_bits = work[0], work[1], work[2], bits[2]
     for k in range(n):
-        rise[k] = 0.0 if beta[k] < upper[k] else SHUT
-        fall[k] = 0.0 if beta[k] > lower[k] else SHUT
+        rise[k] = zero if beta[k] < upper[k] else shut
+        fall[k] = zero if beta[k] > lower[k] else shut
     i, j, t = 0, 0, 0.0
     for step in range(budget + 1):
-        row_i, row_j = K[i], K[j]
+        row_i, row_j, move = K[i], K[j], E.dtype.type(t)
         for k in range(n):
-            E[k] += t * (row_i[k] - row_j[k])
+            E[k] += move * (row_i[k] - row_j[k])
             value[k] = E[k] + rise[k]
         i = _smallest(value_bits)
         low, row_i, diagonal_i = value[i], K[i], diagonal[i]
         for k in range(n):
             excess = (E[k] - fall[k]) - low
-            excess = excess if excess > 0.0 else 0.0
-            curvature = diagonal_i + diagonal[k] - 2.0 * row_i[k]
+            excess = excess if excess > zero else zero
+            curvature = (diagonal_i + diagonal[k]) - (row_i[k] + row_i[k])
             value[k] = excess * excess / (curvature if curvature > tiny else tiny)
         j = _largest(value_bits)
-        if step == budget or E[j] - low <= tol or value[j] <= 0.0:
+        if step == budget or E[j] - low <= tol or value[j] <= zero:
             high = _highest(E, fall)
             if step == budget or high - low <= tol:
                 return step, high - low
-        t = (E[j] - E[i]) / max(diagonal_i + diagonal[j] - 2.0 * K[i, j], tiny)
+        curvature = (diagonal_i + diagonal[j]) - (row_i[j] + row_i[j])
+        t = np.float64(E[j] - E[i]) / np.float64(curvature if curvature > tiny else tiny)
         room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
         t = min(t, min(room_i, room_j))
         beta[i] = upper[i] if t == room_i else beta[i] + t
         beta[j] = lower[j] if t == room_j else beta[j] - t
-        rise[i], fall[i] = (0.0 if beta[i] < upper[i] else SHUT), 0.0
-        rise[j], fall[j] = 0.0, (0.0 if beta[j] > lower[j] else SHUT)
-    return budget, 0.0
+        rise[i], fall[i] = (zero if beta[i] < upper[i] else shut), zero
+        rise[j], fall[j] = zero, (zero if beta[j] > lower[j] else shut)
+    return budget, E[0] - E[0]
 
 
 @njit(cache=True, nogil=True)
 def _smallest(bits):
     """First index of the smallest of the floating-point numbers with these bits."""
-    least = MAGNITUDE
+    whole = bits.dtype.type
+    magnitude, zero = whole(MAGNITUDE >> (64 - 8 * bits.itemsize)), whole(0)
+    least = magnitude
     for k in range(bits.size):
-        least = min(least, bits[k] ^ ((bits[k] >> 63) & MAGNITUDE))
-    least ^= (least >> 63) & MAGNITUDE
-    for k in range(bits.size):
-        if bits[k] == least:
-            return k
-    return 0
+        key = (
+            whole(bits[k] ^ magnitude) if bits[k] < zero else bits[k]
+        )  # negative numbers are in order, flipped
+        least = key if key < least else least
+    return _first(bits, whole(least ^ magnitude) if least < zero else least)
 
 
 @njit(cache=True, nogil=True)
 def _largest(bits):
     """First index of the largest of the non-negative floating-point numbers with these bits."""
-    most = np.int64(0)
+    whole = bits.dtype.type
+    most = whole(0)
     for k in range(bits.size):
-        most = max(most, bits[k])
-    for k in range(bits.size):
-        if bits[k] == most:
-            return k
+        most = bits[k] if bits[k] > most else most
+    return _first(bits, most)
+
+
+@njit(cache=True, nogil=True)
+def _first(bits, wanted):
+    """First index of these bits, which are there."""
+    for start in range(0, bits.size, LANES):
+        part = bits[start : min(start + LANES, bits.size)]
+        found = 0
+        for k in range(part.size):
+            found += part[k] == wanted
+        if found:
+            for k in range(part.size):
+                if part[k] == wanted:
+                    return start + k
     return 0
 
 
 @njit(cache=True, nogil=True)
 def _highest(E, fall):
     """Maximum of the gradient over the indices that may fall."""
-    high = -2.0 * SHUT
-    for k in range(E.size):
+    high = E[0] - fall[0]
+    for k in range(1, E.size):
         high = max(high, E[k] - fall[k])
     return high
 
@@ -369,17 +405,18 @@ def _factor(K: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, int]:
     U, order, kept, factor = np.empty((m, m)), np.arange(m), np.empty(m, np.int64), np.empty(m)
     diagonal = K.diagonal()[free]
     top = float(np.max(diagonal - 2.0 * K[r, free] + K[r, r]))
+    least = top * (1e-11 if K.dtype == np.float64 else 1e-5)  # of a pivot that is no rounding
     size, begin = 0, 0
     while begin < m:
         end = min(m, begin + max(1, int(QUANTUM / m**2)))
-        size = _factor_rows(K, free, U, order, kept, factor, top, size, begin, end)
+        size = _factor_rows(K, free, U, order, kept, factor, top, least, size, begin, end)
         begin = end
     _compact(U, free, kept, size)
     return U, size
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _factor_rows(K, free, U, order, kept, factor, top, size, begin, end):
+def _factor_rows(K, free, U, order, kept, factor, top, least, size, begin, end):
     """Rows ``begin`` to ``end`` of the factor, after ``size`` others; return how many there are now."""
     m, r = free.size, free[0]
     for a in range(begin, end):
@@ -390,7 +427,7 @@ def _factor_rows(K, free, U, order, kept, factor, top, size, begin, end):
         for k in range(size):
             factor[k] = -U[k, a]
         add_rows(row, U, order, factor, np.int64(size), np.int64(a))
-        if row[a] > 1e-11 * top:
+        if row[a] > least:
             root = np.sqrt(row[a])
             for b in range(a, m):
                 row[b] /= root

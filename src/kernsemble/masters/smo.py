@@ -94,8 +94,8 @@ def minimize_rows(
         block = _block(movable, lower, upper, beta, E, low, high, rows.most)
         single = single and np.abs(E).max() * SINGLE_DIGIT <= tol
         real = np.float32 if single and block.size > SMALL else np.float64
-        whole, last = block.size == E.size, block.size == movable.size and real is np.float64
-        aim = tol if last else max(0.5 * tol, AIM * (high - low))
+        whole, last = block.size == movable.size, block.size == movable.size and real is np.float64
+        aim = tol if last else 0.5 * tol if whole else max(0.5 * tol, AIM * (high - low))
         b, e = beta[block], E[block].astype(real)
         violation = steps.solve(
             rows.square(block, real), rows.diagonal[block].astype(real), lower[block], upper[block], b, e, aim
@@ -103,7 +103,7 @@ def minimize_rows(
         change = b - beta[block]
         moved = np.flatnonzero(change)
         beta[block] = b
-        if whole and last:
+        if last and block.size == E.size:
             E[:] = e
         else:
             rows.add(E, block[moved], change[moved])

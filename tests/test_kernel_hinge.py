@@ -395,15 +395,34 @@ def test_pair_step_equals_numpy(seed):
     assert left == pytest.approx(violation)
 
 
-def test_extremes_are_found_among_the_bits(rng):
-    values = np.concatenate([rng.normal(size=50), [-3e300, 0.0, -3e300, 5e-324, smo.SHUT]])
-    for start in (0, 10, 51, 53):
+@pytest.mark.parametrize(("real", "whole"), [(np.float64, np.int64), (np.float32, np.int32)])
+def test_extremes_are_found_among_the_bits(rng, real, whole):
+    ends = [-3e30, 0.0, -3e30, 1e-40, smo.SHUT]
+    with np.errstate(over="ignore"):  # infinite in single precision
+        values = np.concatenate([rng.normal(size=300), ends]).astype(real)
+    for start in (0, 10, 301, 303):
         part = values[start:].copy()
-        assert smo._smallest(part.view(np.int64)) == part.argmin()
+        assert smo._smallest(part.view(whole)) == part.argmin()
         sizes = np.abs(part)
-        assert smo._largest(sizes.view(np.int64)) == sizes.argmax()
-        fall = np.where(np.arange(part.size) % 2, smo.SHUT, 0.0)
+        assert smo._largest(sizes.view(whole)) == sizes.argmax()
+        fall = np.where(np.arange(part.size) % 2, real(1e30), real(0.0))
         assert smo._highest(part, fall) == (part - fall).max()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3, 1e7])
+def test_what_single_precision_loses_does_not_stay(rng, monkeypatch, size):
+    """Gradients of all sizes against blocks in double precision alone."""
+    X = rng.uniform(-1, 1, size=(700, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=700) > 0, 1.0, -1.0)
+    K = size * stump_kernel(X)
+    single = solve_kernel_hinge(K, y, 1.0)
+    monkeypatch.setattr(smo, "SMALL", 10_000)
+    double = solve_kernel_hinge(K, y, 1.0)
+    assert single.converged
+    assert not np.array_equal(single.w, double.w) or size > 1e6
+    E, C = K @ single.w - y, np.where(y > 0, 1.0, 0.0)
+    assert E[single.w > C - 1.0].max() - E[single.w < C].min() <= 2e-3
+    assert single.dual_objective == pytest.approx(double.dual_objective, rel=1e-4)
 
 
 def test_subspace_steps_only_descend(rng):

@@ -16,6 +16,7 @@ from reference_stumps import all_stumps, outputs
 from slow_reference import Rows, hinge_rows, l1_bounds, l2_bounds, tube_rows
 
 from kernsemble.estimators._single_fit import class_signs
+from kernsemble.masters.kernel_hinge import pair_signs
 from kernsemble.masters.simplex_least_squares import simplex_codes
 
 DONE = ("no hypothesis is missing", "gap of the whole problem reached")
@@ -241,17 +242,23 @@ def _kernel_machines(problem: Problem, model: Any, converged: bool) -> list[Verd
     values, vectors = np.linalg.eigh(K)
     H = vectors * np.sqrt(np.maximum(values, 0.0))
     C = getattr(model, "best_C_", None) or model.C
-    scores = np.atleast_2d(model.decision_function(X).T)
+    scores = model._decisions(X).T
+    pairs = len(model.classes_) > 2 and model.multi_class == "ovo"
+    signs = (pair_signs if pairs else class_signs)(labels, len(model.classes_))
     verdicts = []
-    for k, y in enumerate(class_signs(labels, len(model.classes_))):
-        lower, upper = l2_bounds(hinge_rows(H, y, C * weight, "free"))
+    for k, y in enumerate(signs):
+        part = y != 0
+        lower, upper = l2_bounds(hinge_rows(H[part], y[part], (C * weight)[part], "free"))
         dual = np.zeros(len(X))
         dual[model.support_] = model.dual_coef_[k]
-        attained = 0.5 * dual @ K @ dual + C * weight @ np.maximum(0.0, 1.0 - y * scores[k])
+        losses = np.maximum(0.0, 1.0 - y * scores[k])[part]
+        attained = 0.5 * dual @ K @ dual + (C * weight)[part] @ losses
         gap = model.dual_gap_
         tol = np.inf
         stated = model.objective_[k]
-        verdicts.append(Verdict(stated, gap, attained, lower, upper, tol, _epsilon_effect(C * weight)))
+        verdicts.append(
+            Verdict(stated, gap, attained, lower, upper, tol, _epsilon_effect((C * weight)[part]))
+        )
     return verdicts
 
 

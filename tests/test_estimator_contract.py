@@ -103,6 +103,7 @@ def test_the_last_stage_is_the_model(fitted):
                 np.testing.assert_array_equal(stages[-1], final)
 
 
+@pytest.mark.filterwarnings("ignore:.*edge of the grid")  # the weights leave few samples
 def test_weights_change_the_model(fitted):
     _, model = fitted
     y = X[:, 0] if is_regressor(model) else (X[:, 0] + NOISE > 0).astype(int)

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from kernsemble.kernels import gaussian_kernel, perceptron_constants, perceptron_kernel, stump_kernel
 from kernsemble.masters import kernel_hinge, smo
 from kernsemble.masters.kernel_hinge import cross_validate_path, kernel_hinge_path, solve_kernel_hinge
+from kernsemble.masters.kernel_rows import CachedRows, MatrixRows, add_rows
 
 SHAPES = {"long": (40, 3), "wide": (15, 30), "duplicated columns": (25, 6), "duplicated rows": (24, 4)}
 
@@ -99,6 +100,40 @@ def test_noisy_data_and_a_large_bound_need_subspace_steps(rng):
     expected = dual_of_libsvm(K, y, 2.0**10, tol=1e-4)[0]
     assert y @ beta - 0.5 * beta @ K @ beta == pytest.approx(expected, rel=1e-6)
     assert pairs < 20_000
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_blocks_reach_the_objective_of_libsvm_on_any_number_of_threads(rng, threads):
+    X = rng.uniform(-1, 1, size=(3000, 5))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=3000) > 0, 1.0, -1.0)
+    K = stump_kernel(X)
+    ours = solve_kernel_hinge(MatrixRows(K, threads), y, 2.0)
+    expected, _ = dual_of_libsvm(K, y, 2.0, tol=1e-3)
+    assert ours.converged
+    assert ours.dual_objective == pytest.approx(expected, rel=1e-5)
+    np.testing.assert_array_equal(ours.w, solve_kernel_hinge(MatrixRows(K, 2), y, 2.0).w)
+
+
+def test_rows_on_demand_are_those_of_the_matrix(rng):
+    X = rng.normal(size=(90, 3))
+    K, rows = perceptron_kernel(X), CachedRows(perceptron_kernel, X, 40, threads=1)
+    for _ in range(20):
+        samples = np.sort(rng.choice(90, size=rng.integers(1, rows.most + 1), replace=False))
+        np.testing.assert_array_equal(rows.square(samples, np.float64), K[np.ix_(samples, samples)])
+    beta = rng.normal(size=90)
+    np.testing.assert_allclose(rows.product(beta), K @ beta, rtol=1e-12)
+    np.testing.assert_array_equal(rows.diagonal, K.diagonal())
+
+
+def test_subspace_steps_take_no_more_than_their_share_of_the_work(rng):
+    X = rng.uniform(-1, 1, size=(300, 5))
+    y = np.where(X[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0)
+    K, steps = stump_kernel(X), smo.Steps(smo.TINY, 10**7, None)
+    beta, E, edge = np.zeros(300), -y, 50.0 * y
+    steps.solve(K, K.diagonal().copy(), np.minimum(0, edge), np.maximum(0, edge), beta, E, 1e-3)
+    earned = smo.SHARE * smo.PAIR_WORK * 300 * steps.pairs
+    assert steps.subspaces > 0
+    assert 0 < earned - steps.credit <= earned + 9 * 300**2  # one step may begin on what is left
 
 
 @pytest.mark.parametrize("C", [0.1, 5.0])
@@ -269,9 +304,8 @@ def centered(K, free):
 
 def factored(K, free):
     """Factor over these variables, and those it keeps."""
-    m = len(free)
-    kept, U = np.array(free), np.zeros((m, m))
-    size = smo._factor(K, kept, U, np.arange(m), np.empty(m, np.int64), np.empty(m))
+    kept = np.array(free)
+    U, size = smo._factor(K, kept)
     return kept[:size], np.triu(U[:size, :size])  # what lies below the diagonal is never read
 
 
@@ -318,7 +352,7 @@ def test_multiples_of_rows_are_added_from_an_index_on(rng, size):
     target = rng.normal(size=7)
     expected = target.copy()
     expected[2:] += factor[:size] @ M[rows[:size], 2:]
-    smo._add_rows(target, M, rows, factor, size, 2)
+    add_rows(target, M, rows, factor, size, 2)
     np.testing.assert_allclose(target, expected)
 
 
@@ -353,7 +387,7 @@ def test_pair_step_equals_numpy(seed):
     violation = moved[expected > lower].max() - moved[expected < upper].min()
     work = np.empty((3, n))
     steps, left = smo._pair_steps(
-        K, diagonal, lower, upper, beta, E, work, work.view(np.int64), 1e-9, 1
+        K, diagonal, lower, upper, beta, E, work, work.view(np.int64), 1e-9, smo.TINY, 1
     )  # takes one step, then finds that its budget is spent
     assert steps == 1
     np.testing.assert_allclose(beta, expected, atol=1e-12)
@@ -361,15 +395,34 @@ def test_pair_step_equals_numpy(seed):
     assert left == pytest.approx(violation)
 
 
-def test_extremes_are_found_among_the_bits(rng):
-    values = np.concatenate([rng.normal(size=50), [-3e300, 0.0, -3e300, 5e-324, smo.SHUT]])
-    for start in (0, 10, 51, 53):
+@pytest.mark.parametrize(("real", "whole"), [(np.float64, np.int64), (np.float32, np.int32)])
+def test_extremes_are_found_among_the_bits(rng, real, whole):
+    ends = [-3e30, 0.0, -3e30, 1e-40, smo.SHUT]
+    with np.errstate(over="ignore"):  # infinite in single precision
+        values = np.concatenate([rng.normal(size=300), ends]).astype(real)
+    for start in (0, 10, 301, 303):
         part = values[start:].copy()
-        assert smo._smallest(part.view(np.int64)) == part.argmin()
+        assert smo._smallest(part.view(whole)) == part.argmin()
         sizes = np.abs(part)
-        assert smo._largest(sizes.view(np.int64)) == sizes.argmax()
-        fall = np.where(np.arange(part.size) % 2, smo.SHUT, 0.0)
+        assert smo._largest(sizes.view(whole)) == sizes.argmax()
+        fall = np.where(np.arange(part.size) % 2, real(1e30), real(0.0))
         assert smo._highest(part, fall) == (part - fall).max()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3, 1e7])
+def test_what_single_precision_loses_does_not_stay(rng, monkeypatch, size):
+    """Gradients of all sizes against blocks in double precision alone."""
+    X = rng.uniform(-1, 1, size=(700, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=700) > 0, 1.0, -1.0)
+    K = size * stump_kernel(X)
+    single = solve_kernel_hinge(K, y, 1.0)
+    monkeypatch.setattr(smo, "SMALL", 10_000)
+    double = solve_kernel_hinge(K, y, 1.0)
+    assert single.converged
+    assert not np.array_equal(single.w, double.w) or size > 1e6
+    E, C = K @ single.w - y, np.where(y > 0, 1.0, 0.0)
+    assert E[single.w > C - 1.0].max() - E[single.w < C].min() <= 2e-3
+    assert single.dual_objective == pytest.approx(double.dual_objective, rel=1e-4)
 
 
 def test_subspace_steps_only_descend(rng):
@@ -383,9 +436,10 @@ def test_subspace_steps_only_descend(rng):
         return 0.5 * beta @ K @ beta - y @ beta
 
     before = value()
-    steps, reached = smo._subspace_steps(K, np.full(n, -1.0), np.full(n, 1.0), beta, E, 1e9)
-    assert steps >= 1
-    assert reached
+    steps = smo.Steps(smo.TINY, 10, None)
+    steps.credit = 1e9
+    assert steps._subspace(K, np.full(n, -1.0), np.full(n, 1.0), beta, E)
+    assert steps.subspaces >= 1
     assert value() < before
     assert abs(beta.sum()) < 1e-10
     assert np.all(np.abs(beta) <= 1.0)

@@ -4,28 +4,40 @@
 Scaling a distance kernel is scaling C, so a search over C alone suffices, and all its problems share one
 kernel matrix: 55 problems where the Gaussian kernel needs 550.
 
-Several classes are told apart by one machine a class against the rest, the largest score winning; all share
-the kernel matrix.
+Several classes are told apart by one machine a pair of classes, or one a class against the rest; all share
+the kernel matrix, or the cache of its rows: where the matrix does not fit into ``cache_size``, rows are made
+when the solver asks for them, and only those last used are kept.
+
+The default grid of C goes with the data: with s the mean over all pairs of samples of
+``(K(x, x) + K(z, z)) / 2 - K(x, z)``, which for the distance kernels is the mean distance, it is
+``2^-13 / s, 2^-11 / s, .., 2^7 / s``. Data in other units get the same machines.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_scalar
 
 from kernsemble import kernels
-from kernsemble.estimators._base import TrainingData, check_weights, progress
+from kernsemble.estimators._base import TrainingData, check_positive, check_weights, progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
 from kernsemble.hypotheses.base import label
-from kernsemble.masters.kernel_hinge import cross_validate_path, solve_kernel_hinge
+from kernsemble.masters.base import Solution
+from kernsemble.masters.kernel_hinge import cross_validate_path, pair_scores, pair_signs, solve_kernel_hinge
+from kernsemble.masters.kernel_rows import FEWEST, CachedRows
 
-DISTANCE_CS = 2.0 ** np.arange(-17, 4, 2)
+DISTANCE_CS = 2.0 ** np.arange(-13, 8, 2)  # in units of the mean distance
 GAUSSIAN_CS = 2.0 ** np.arange(-5, 16, 2)
-GAUSSIAN_GAMMAS = 2.0 ** np.arange(-15, 4, 2)
+GAUSSIAN_GAMMAS = 2.0 ** np.arange(-11, 8, 2)  # in units of the mean squared distance
+SAMPLED = 1024  # samples whose pairs the mean distance is taken of
+COARSE = 0.1  # relative duality gap beyond which a solution is not one
+ROUNDING = 1e-9  # of a sum of losses, in units of its weights
 ROWS_AT_ONCE = 4096  # of the kernel matrix between new samples and support vectors
 
 
@@ -41,10 +53,16 @@ class DistanceKernelSVC(SingleFitClassifier):
         Weight of the sum of hinge losses.
     gamma : float or "scale", default="scale"
         Of the Gaussian kernel; "scale" is ``1 / (n_features * X.var())``.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        Several classes: one machine a pair of classes, or one a class against the rest. One-vs-one is mostly
+        faster and more accurate.
     tol : float, default=1e-3
         Violation of the maximal violating pair at which to stop, as in LIBSVM.
     max_iter : int, default=10_000_000
-        Most steps of the solver.
+        Most steps of the solver for each machine.
+    cache_size : float, default=1000
+        Megabytes (10^6 bytes) for rows of the kernel matrix. A smaller cache changes the time, not the
+        result beyond ``tol``. Up to 300 MB a thread come on top for the solver's blocks.
     verbose : bool or int, default=False
         Draw a progress bar over the classes; above 1, leave it there.
 
@@ -57,11 +75,14 @@ class DistanceKernelSVC(SingleFitClassifier):
     support_vectors_ : ndarray of shape (n_support, n_features)
         The support vectors.
     dual_coef_ : ndarray of shape (n_machines, n_support)
-        Multipliers times signs; one machine for two classes, otherwise one a class.
+        Multipliers times signs. One machine for two classes, one a class for "ovr", one a pair
+        ``(0, 1), (0, 2), .., (1, 2), ..`` of classes for "ovo", positive for the second.
     intercept_ : ndarray of shape (n_machines,)
         Intercepts.
     dual_gap_ : float
         Largest duality gap of the machines.
+    relative_gap_ : float
+        Largest duality gap of the machines, each in units of its objective.
     objective_ : ndarray of shape (n_machines,)
         Primal objectives.
     n_iter_ : int
@@ -86,39 +107,73 @@ class DistanceKernelSVC(SingleFitClassifier):
         *,
         C: float = 1.0,
         gamma: float | str = "scale",
+        multi_class: str = "ovo",
         tol: float = 1e-3,
         max_iter: int = 10_000_000,
+        cache_size: float = 1000.0,
         verbose: bool | int = False,
     ):
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
+        self.multi_class = multi_class
         self.tol = tol
         self.max_iter = max_iter
+        self.cache_size = cache_size
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DistanceKernelSVC:
         """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) multiplies each sample's C."""
         data = self._check_training(X, y, sample_weight)
         self._check_solver_parameters()
-        C = check_scalar(self.C, "C", (int, float, np.number), min_val=0, include_boundaries="neither")
+        C = check_positive(self.C, "C")
         self._kernel = _make_kernel(self.kernel, _gamma_of(self.gamma, data))
-        return self._fit_machines(self._kernel(data.X, data.X), data, C)
+        return self._fit_machines(self._rows(self._kernel, data.X), data, C)
 
     def _check_solver_parameters(self) -> None:
-        """Refuse a tolerance or a number of steps that makes no sense."""
-        check_scalar(self.tol, "tol", (int, float, np.number), min_val=0, include_boundaries="neither")
+        """Refuse a tolerance, a number of steps, a memory or a choice that makes no sense."""
+        check_positive(self.tol, "tol")
         check_scalar(self.max_iter, "max_iter", (int, np.integer), min_val=1)
+        check_positive(self.cache_size, "cache_size")
+        if self.multi_class not in ("ovo", "ovr"):
+            raise ValueError(f"multi_class must be 'ovo' or 'ovr', got {self.multi_class!r}.")
 
-    def _fit_machines(self, K: np.ndarray, data: TrainingData, C: float) -> DistanceKernelSVC:
-        """Solve one machine, or one a class, and keep the support vectors."""
-        signs = class_signs(data.labels, data.n_classes)
+    def _check_memory(self, n: int) -> bool:
+        """Whether the matrix of n samples fits into the cache; refuse a cache that holds too few rows."""
+        if 8.0 * n * n <= 1e6 * self.cache_size:
+            return True
+        if self._capacity(n) < FEWEST:
+            raise ValueError(
+                f"{label(self)}: cache_size={self.cache_size:g} megabytes hold {self._capacity(n)} "
+                f"of the {n} rows of the kernel matrix, {8 * n} bytes each; the solver needs {FEWEST} rows, "
+                f"{8 * n * FEWEST} bytes. Pass a larger cache_size, best some hundreds."
+            )
+        return False
+
+    def _capacity(self, n: int) -> int:
+        """Rows of n samples that fit into the cache."""
+        return int(1e6 * self.cache_size // (8 * n))
+
+    def _rows(self, kernel: Callable, X: np.ndarray) -> np.ndarray | CachedRows:
+        """The kernel matrix, or its rows on demand where it does not fit into the cache."""
+        if self._check_memory(len(X)):
+            return kernel(X, X)
+        return CachedRows(kernel, X, self._capacity(len(X)))
+
+    def _signs(self, data: TrainingData) -> np.ndarray:
+        """Signs of the machines, one a row; 0 stands for a sample that takes no part."""
+        if data.n_classes > 2 and self.multi_class == "ovo":
+            return pair_signs(data.labels, data.n_classes)
+        return class_signs(data.labels, data.n_classes)
+
+    def _fit_machines(self, K: np.ndarray | CachedRows, data: TrainingData, C: float) -> DistanceKernelSVC:
+        """Solve the machines and keep the support vectors."""
+        signs = self._signs(data)
         solutions = [
-            solve_kernel_hinge(K, signs[k], C * data.weight, tol=self.tol, max_iter=self.max_iter)
+            _solve(K, signs[k], C * data.weight, self.tol, self.max_iter)
             for k in progress(len(signs), self.verbose, label(self))
         ]
-        for solution in solutions:
-            solution.warn_unless_converged(label(self))
+        self._warn(solutions, ROUNDING * C * data.weight.sum())
         coefficients = np.array([solution.w for solution in solutions])
         self.support_ = np.flatnonzero(coefficients.any(axis=0))
         self.support_vectors_ = data.X[self.support_]
@@ -126,16 +181,45 @@ class DistanceKernelSVC(SingleFitClassifier):
         self.intercept_ = np.array([solution.b for solution in solutions])
         self.objective_ = np.array([solution.objective for solution in solutions])
         self.dual_gap_ = max(solution.gap for solution in solutions)
+        self.relative_gap_ = max(_relative_gap(solution) for solution in solutions)
         self.n_iter_ = max(1, *(solution.n_iter for solution in solutions))
         return self
 
-    def _scores(self, X: np.ndarray) -> np.ndarray:
-        """Decisions, a block of rows of the kernel matrix at a time."""
-        scores = np.empty((X.shape[0], len(self.intercept_)))
+    def _warn(self, solutions: list[Solution], rounding: float) -> None:
+        """Warn, once, of a machine that did not reach ``tol``, or one for whose C ``tol`` is too coarse."""
+        name = label(self)
+        worst = max(solutions, key=lambda solution: (not solution.converged, _relative_gap(solution)))
+        worst.warn_unless_converged(name)
+        share = _relative_gap(worst)
+        if worst.converged and share > COARSE and worst.gap > rounding:
+            warnings.warn(
+                f"{name}: tol={self.tol:g} was reached, but the duality gap is {share:.2g} of the objective, "
+                f"{worst.objective:.6g}: C is so large that losses below tol weigh. Pass a tol below "
+                f"{self.tol * COARSE / share:.1g}, or a smaller C.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return scores: (n,), positive for ``classes_[1]``, if two-class; otherwise (n, n_classes).
+
+        Several classes: of "ovr" the decisions, of "ovo" the number of pairs that a class wins, and, below
+        1/3 in size, what the decisions of its pairs sum to: scikit-learn's ``decision_function_shape="ovr"``.
+        """
+        decisions = self._decisions(self._check_input(X))
+        if len(self.classes_) == 2:
+            return decisions[:, 0]
+        return pair_scores(decisions, len(self.classes_)) if self.multi_class == "ovo" else decisions
+
+    def _decisions(self, X: np.ndarray) -> np.ndarray:
+        """Decisions (n, n_machines), a block of rows of the kernel matrix at a time."""
+        decisions = np.empty((X.shape[0], len(self.intercept_)))
         for start in range(0, X.shape[0], ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            scores[rows] = self._kernel(X[rows], self.support_vectors_) @ self.dual_coef_.T + self.intercept_
-        return scores[:, 0] if len(self.classes_) == 2 else scores
+            decisions[rows] = (
+                self._kernel(X[rows], self.support_vectors_) @ self.dual_coef_.T + self.intercept_
+            )
+        return decisions
 
 
 class DistanceKernelSVCCV(DistanceKernelSVC):
@@ -151,17 +235,24 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
     kernel : {"stump", "perceptron", "gaussian"} or callable, default="stump"
         As in `DistanceKernelSVC`.
     Cs : sequence of float, default=None
-        Grid of C. None is the protocol's: ``2^-17, 2^-15, .., 2^3``, for the Gaussian ``2^-5, .., 2^15``.
+        Grid of C. None is ``2^-13, 2^-11, .., 2^7``, divided by the mean distance of two samples (see the
+        module; of at most 1024 samples, evenly spaced); for the Gaussian ``2^-5, 2^-3, .., 2^15``. Where the
+        best C of these is the smallest or the largest, a warning says so.
     gammas : sequence of float, default=None
-        Grid of gamma of the Gaussian kernel. None is the protocol's: ``2^-15, 2^-13, .., 2^3``.
+        Grid of gamma of the Gaussian kernel. None is ``2^-11, 2^-9, .., 2^7``, divided by the mean squared
+        distance of two samples.
     cv : int or splitter, default=5
         Number of stratified, shuffled folds, or anything with ``split``.
     ties : {"smallest", "largest"}, default="smallest"
         Which C, and then which gamma, wins among equal counts.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        As in `DistanceKernelSVC`.
     tol : float, default=1e-3
         As in `DistanceKernelSVC`.
     max_iter : int, default=10_000_000
         As in `DistanceKernelSVC`.
+    cache_size : float, default=1000
+        As in `DistanceKernelSVC`; the threads share it.
     verbose : bool or int, default=False
         Draw progress bars over the values of gamma, if Gaussian, and over the classes of the last fit; above
         1, leave them there.
@@ -201,8 +292,10 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         gammas: Any = None,
         cv: Any = 5,
         ties: str = "smallest",
+        multi_class: str = "ovo",
         tol: float = 1e-3,
         max_iter: int = 10_000_000,
+        cache_size: float = 1000.0,
         verbose: bool | int = False,
         random_state: Any = None,
     ):
@@ -211,8 +304,10 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         self.gammas = gammas
         self.cv = cv
         self.ties = ties
+        self.multi_class = multi_class
         self.tol = tol
         self.max_iter = max_iter
+        self.cache_size = cache_size
         self.verbose = verbose
         self.random_state = random_state
 
@@ -225,35 +320,37 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         self._check_solver_parameters()
         if self.ties not in ("smallest", "largest"):
             raise ValueError(f"ties must be 'smallest' or 'largest', got {self.ties!r}.")
-        gaussian = self.kernel == "gaussian"
-        self.Cs_ = _grid(self.Cs, GAUSSIAN_CS if gaussian else DISTANCE_CS, "Cs")
+        self._check_memory(len(data.X))
         folds = self._folds(data, y, sample_weight)
-        if gaussian:
+        if self.kernel == "gaussian":
             return self._search_gaussian(data, folds)
         self._kernel = _make_kernel(self.kernel, None)
-        K = self._kernel(data.X, data.X)
+        self.Cs_ = _grid(self.Cs, DISTANCE_CS / _mean_distance(self._kernel, data), "Cs")
+        K = self._rows(self._kernel, data.X)
         self.cv_scores_ = self._count(K, data, folds) / _held_out(folds, data.weight)
         self.best_C_ = float(self.Cs_[self._choose(self.cv_scores_[np.newaxis])[1]])
         return self._fit_machines(K, data, self.best_C_)
 
     def _search_gaussian(self, data: TrainingData, folds: list) -> DistanceKernelSVCCV:
-        """Search the grid of gamma and C; every kernel matrix comes from one matrix of distances."""
-        self.gammas_ = _grid(self.gammas, GAUSSIAN_GAMMAS, "gammas")
-        distances = kernels.squared_distances(data.X)
+        """Search the grid of gamma and C, a kernel matrix, or cache of its rows, for each gamma."""
+        spread = _mean_distance(_negative_squares, data)
+        self.Cs_ = _grid(self.Cs, GAUSSIAN_CS, "Cs")
+        self.gammas_ = _grid(self.gammas, GAUSSIAN_GAMMAS / spread, "gammas")
         counts = [
-            self._count(np.exp(-self.gammas_[g] * distances), data, folds)
+            self._count(self._rows(_Gaussian(self.gammas_[g]), data.X), data, folds)
             for g in progress(len(self.gammas_), self.verbose, label(self))
         ]
         self.cv_scores_ = np.array(counts) / _held_out(folds, data.weight)
         i, j = self._choose(self.cv_scores_)
         self.best_gamma_, self.best_C_ = float(self.gammas_[i]), float(self.Cs_[j])
         self._kernel = _make_kernel("gaussian", self.best_gamma_)
-        return self._fit_machines(np.exp(-self.best_gamma_ * distances), data, self.best_C_)
+        return self._fit_machines(self._rows(self._kernel, data.X), data, self.best_C_)
 
-    def _count(self, K: np.ndarray, data: TrainingData, folds: list) -> np.ndarray:
+    def _count(self, K: np.ndarray | CachedRows, data: TrainingData, folds: list) -> np.ndarray:
         """Weight of the correct held-out samples of all folds together, for each C."""
         signs = class_signs(data.labels, data.n_classes)
         options = {"sample_weight": data.weight, "tol": self.tol, "max_iter": self.max_iter}
+        options["one_vs_one"] = self.multi_class == "ovo"
         Y = signs[0] if data.n_classes == 2 else signs.T
         return cross_validate_path(K, Y, self.Cs_, folds, **options).sum(axis=1)
 
@@ -263,6 +360,14 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         gamma, C = np.nonzero(scores == scores.max())
         order = np.lexsort((gamma, C))
         winner = order[0 if self.ties == "smallest" else -1]
+        inside = scores[:, 1:-1]
+        if self.Cs is None and inside.max() < scores.max():
+            warnings.warn(
+                f"{label(self)}: the best C, {self.Cs_[C[winner]]:.3g}, lies at the edge of the grid "
+                f"{self.Cs_[0]:.3g} .. {self.Cs_[-1]:.3g}. Pass a grid Cs that reaches further.",
+                UserWarning,
+                stacklevel=3,
+            )
         return int(gamma[winner]), int(C[winner])
 
     def _folds(self, data: TrainingData, y: Any, sample_weight: Any) -> list:
@@ -314,7 +419,35 @@ def _gamma_of(gamma: float | str, data: TrainingData) -> float:
         with np.errstate(over="ignore"):  # infinite: the Gaussian kernel of such data is then refused
             variance = np.average((data.X - np.average(data.X, weights=weight)) ** 2, weights=weight)
         return 1.0 / (data.X.shape[1] * variance) if variance > 0 else 1.0
-    return check_scalar(gamma, "gamma", (int, float, np.number), min_val=0, include_boundaries="neither")
+    return check_positive(gamma, "gamma")
+
+
+def _relative_gap(solution: Solution) -> float:
+    """Duality gap in units of the objective; rounding may leave a gap below zero."""
+    return solution.gap / solution.objective if solution.gap > 0.0 else 0.0
+
+
+def _solve(
+    K: np.ndarray | CachedRows, signs: np.ndarray, C: np.ndarray, tol: float, max_iter: int
+) -> Solution:
+    """One machine; who has no sign takes no part."""
+    part = signs != 0.0
+    return solve_kernel_hinge(K, np.where(part, signs, 1.0), C * part, tol=tol, max_iter=max_iter)
+
+
+def _negative_squares(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Negative squared distances: a kernel whose mean distance is the mean squared distance."""
+    return -kernels.squared_distances(X, Z)
+
+
+def _mean_distance(kernel: Callable, data: TrainingData) -> float:
+    """Mean of (K(x, x) + K(z, z)) / 2 - K(x, z) over weighted pairs of samples; 1 where that is no number."""
+    n = len(data.X)
+    some = np.unique(np.linspace(0, n - 1, min(n, SAMPLED)).astype(int))
+    K, share = kernel(data.X[some], data.X[some]), data.weight[some] / data.weight[some].sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(share @ K.diagonal() - share @ (K @ share))
+    return mean if 0.0 < mean < np.inf else 1.0
 
 
 def _grid(values: Any, default: np.ndarray, name: str) -> np.ndarray:

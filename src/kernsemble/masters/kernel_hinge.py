@@ -10,29 +10,36 @@ Stop when the maximal violating pair is below ``tol`` (1e-3, the rule of LIBSVM)
 exact gap. Because beta sums to zero, K may lack any constant (Theorems 2 and 5): distance kernels, which are
 positive definite on such vectors only, are welcome.
 
-One kernel matrix serves a whole path of C, and one path each fold of a cross-validation. From C to C' the
-start is ``r beta`` with the r <= C'/C that maximizes the dual: bounded variables stay bounded, hard margins
-stay put. Folds run in threads, each in an order of its own: no count depends on their number.
+One kernel matrix, or one cache of its rows, serves a whole path of C, all folds of a cross-validation and all
+machines of several classes: who takes no part in a problem has C_i = 0. From C to C' the start is ``r beta``
+with the r <= C'/C that maximizes the dual: bounded variables stay bounded, hard margins stay put. Folds run
+in threads, each in an order of its own: no count depends on their number.
 
 Paper symbol = code name: lambda_i = u, K = K, C = C, b = b.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from threading import Event
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from kernsemble.kernels import thread_count
 from kernsemble.masters.base import Solution
-from kernsemble.masters.smo import minimize
+from kernsemble.masters.kernel_rows import FORKS, MatrixRows, Rows, check_finite
+from kernsemble.masters.smo import extremes, minimize_rows
 
+REMEDY = "Increase max_iter or tol, lower C, or scale the features."
 SERIAL_ROWS = 200  # below which threads cost more than they save
 
 
 def solve_kernel_hinge(
-    K: np.ndarray,
+    K: np.ndarray | Rows,
     y: np.ndarray,
     C: float | np.ndarray,
     *,
@@ -44,8 +51,8 @@ def solve_kernel_hinge(
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Symmetric kernel matrix, positive semi-definite on vectors that sum to zero.
+    K : ndarray of shape (n, n) or Rows
+        Symmetric kernel matrix, positive semi-definite on vectors that sum to zero, or its rows on demand.
     y : ndarray of shape (n,)
         Labels -1 and +1, both present.
     C : float or ndarray of shape (n,)
@@ -71,17 +78,17 @@ def solve_kernel_hinge(
     >>> solution.u
     array([0.5, 0.5])
     """
-    K, y = _check(K, y)
+    rows, y = _rows_of(K, len(y)), _labels(y)
     bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape)
     if not np.all(bounds >= 0):
         raise ValueError("C must not be negative.")
     beta = np.zeros(y.size) if start is None else np.array(start, dtype=np.float64)
-    _, *steps = _minimize(K, y, bounds, beta, K @ beta, tol, max_iter)
-    return _certify(y, bounds, beta, K @ beta, *steps, tol)
+    _, *steps = _minimize(rows, y, bounds, beta, rows.product(beta), tol, max_iter)
+    return _certify(y, bounds, beta, rows.product(beta), *steps, tol)
 
 
 def kernel_hinge_path(
-    K: np.ndarray,
+    K: np.ndarray | Rows,
     y: np.ndarray,
     Cs: Sequence[float],
     *,
@@ -93,7 +100,7 @@ def kernel_hinge_path(
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
+    K : ndarray of shape (n, n) or Rows
         Symmetric kernel matrix.
     y : ndarray of shape (n,)
         Labels -1 and +1, both present.
@@ -120,16 +127,16 @@ def kernel_hinge_path(
     >>> [float(solution.u[0]) for solution in path]
     [0.25, 0.5]
     """
-    K, y = _check(K, y)
+    rows, y = _rows_of(K, len(y)), _labels(y)
     weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     return [
-        _certify(y, C * weight, beta, K @ beta, *steps, tol)
-        for C, (beta, _, *steps) in zip(Cs, _follow(K, y, Cs, weight, tol, max_iter), strict=True)
+        _certify(y, C * weight, beta, rows.product(beta), *steps, tol)
+        for C, (beta, _, *steps) in zip(Cs, _follow(rows, y, Cs, weight, tol, max_iter), strict=True)
     ]
 
 
 def cross_validate_path(
-    K: np.ndarray,
+    K: np.ndarray | Rows,
     Y: np.ndarray,
     Cs: Sequence[float],
     folds: Iterable[tuple[np.ndarray, np.ndarray]],
@@ -137,15 +144,17 @@ def cross_validate_path(
     sample_weight: np.ndarray | None = None,
     tol: float = 1e-3,
     max_iter: int = 10_000_000,
+    one_vs_one: bool = False,
 ) -> np.ndarray:
     """Count the held-out samples that are classified correctly, for every C and fold, on one kernel matrix.
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
+    K : ndarray of shape (n, n) or Rows
         Kernel matrix of all samples.
     Y : ndarray of shape (n,) or (n, n_classes)
-        Labels -1 and +1; a column a class stands for one against rest, the largest decision winning.
+        Labels -1 and +1; a column a class stands for several classes, told apart by one machine a class
+        against the rest, the largest decision winning.
     Cs : sequence of float
         Weights of the sum of losses, best in increasing order.
     folds : iterable of (train, test)
@@ -156,6 +165,9 @@ def cross_validate_path(
         As in `solve_kernel_hinge`.
     max_iter : int, default=10_000_000
         As in `solve_kernel_hinge`.
+
+    one_vs_one : bool, default=False
+        Several classes are told apart by one machine a pair of classes instead, `pair_scores` deciding.
 
     Returns
     -------
@@ -171,52 +183,136 @@ def cross_validate_path(
     >>> cross_validate_path(-np.abs(X - X.T), np.sign(X[:, 0]), [1.0], [fold])
     array([[2]])
     """
-    K, y = np.ascontiguousarray(K, dtype=np.float64), np.asarray(Y)
-    weight = np.ones(len(K)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    Y = np.asarray(Y, dtype=np.float64)
+    n, folds, halt = len(Y), list(folds), Event()
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    workers = min(thread_count(), len(folds), FORKS) if n >= SERIAL_ROWS else 1
+    rows = _rows_of(K, n)
+
+    unfinished: list[float] = []
 
     def count(fold: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         train, test = fold
-        rows = K.take(train, axis=0)
-        paths = _paths(rows.take(train, axis=1), y[train], Cs, weight[train], tol, max_iter)
-        correct = _held_out_correct(K.take(test, axis=0).take(train, axis=1), y[test], paths)
-        return correct.sum(axis=0) if sample_weight is None else weight[test] @ correct
+        present = np.zeros(n)
+        present[train] = weight[train]
+        own = rows.fork(workers)
+        decisions = np.array(
+            [
+                _held_out(own, y, present, test, Cs, tol, max_iter, halt, unfinished)
+                for y in _problems(Y, one_vs_one)
+            ]
+        )
+        correct = _correct(decisions, Y[test], one_vs_one)
+        return correct.sum(axis=1) if sample_weight is None else correct @ weight[test]
 
-    folds = list(folds)
-    workers = min(thread_count(), len(folds)) if len(K) >= SERIAL_ROWS else 1
     if workers <= 1:
-        return np.array([count(fold) for fold in folds]).T
-    with ThreadPoolExecutor(workers) as pool:
-        return np.array(list(pool.map(count, folds))).T
+        counts = [count(fold) for fold in folds]
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                counts = list(pool.map(count, folds))
+            finally:
+                halt.set()  # after an interrupt: the folds under way end soon
+    if unfinished:
+        warnings.warn(
+            f"{len(unfinished)} problems of the cross-validation stopped before tol={tol:g}, at a violating "
+            f"pair of up to {max(unfinished):.3g}. {REMEDY}",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return np.array(counts).T
 
 
-def _paths(
-    K: np.ndarray, Y: np.ndarray, Cs: Sequence[float], weight: np.ndarray, tol: float, max_iter: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Coefficients (n, n_Cs) and intercepts (n_Cs,) of the machines of each column of labels."""
-    paths = []
-    for column in Y.reshape(len(Y), -1).T:
-        if np.all(column == column[0]):  # one label only: predict that label
-            paths.append((np.zeros((len(Y), len(Cs))), np.full(len(Cs), float(column[0]))))
-            continue
-        y = _check(K, column)[1] if not paths else np.asarray(column, dtype=np.float64)
-        steps = list(_follow(K, y, Cs, weight, tol, max_iter))
-        intercepts = [
-            _intercept(y, C * weight, beta, y - f) for C, (beta, f, *_) in zip(Cs, steps, strict=True)
-        ]
-        paths.append((np.column_stack([beta for beta, *_ in steps]), np.array(intercepts)))
-    return paths
-
-
-def _held_out_correct(K: np.ndarray, Y: np.ndarray, paths: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Whether each held-out sample is classified correctly, a column for each C."""
-    decisions = [K @ coefficients + intercepts for coefficients, intercepts in paths]
+def _problems(Y: np.ndarray, one_vs_one: bool) -> np.ndarray:
+    """Labels of the two-class problems, one a row; 0 stands for a sample that takes no part."""
     if Y.ndim == 1:
-        return (decisions[0] > 0) == (Y[:, np.newaxis] > 0)
-    return np.argmax(decisions, axis=0) == np.argmax(Y, axis=1)[:, np.newaxis]
+        return Y[np.newaxis]
+    return pair_signs(Y.argmax(axis=1), Y.shape[1]) if one_vs_one else Y.T
+
+
+def _held_out(
+    rows: Rows,
+    y: np.ndarray,
+    present: np.ndarray,
+    test: np.ndarray,
+    Cs: Sequence[float],
+    tol: float,
+    max_iter: int,
+    halt: Event,
+    unfinished: list[float],
+) -> np.ndarray:
+    """Decisions (n_Cs, n_test) of the machines of one column of labels, fitted with these weights.
+
+    What takes no part has weight zero, and stays at its bounds; the gradient of the solver, kept for all
+    samples, holds the decisions. The violations of problems that did not reach ``tol`` are noted.
+    """
+    weight = np.where(y == 0.0, 0.0, present)
+    labels = np.unique(y[weight > 0.0])
+    if labels.size < 2:  # one label only: predict that label
+        return np.full((len(Cs), test.size), labels[0] if labels.size else 0.0)
+    path = _follow(rows, y, Cs, weight, tol, max_iter, halt)
+    return np.array(
+        [f[test] + _intercept(y, C * weight, beta, y - f) for C, (beta, f, *_) in zip(Cs, path, strict=True)]
+    )
+
+
+def _correct(decisions: np.ndarray, Y: np.ndarray, one_vs_one: bool) -> np.ndarray:
+    """Whether each held-out sample is classified correctly (n_Cs, n_test), from all problems' decisions."""
+    if Y.ndim == 1:
+        return (decisions[0] > 0) == (Y > 0)
+    scores = decisions
+    if one_vs_one:
+        scores = np.array([pair_scores(d.T, Y.shape[1]).T for d in decisions.swapaxes(0, 1)]).swapaxes(0, 1)
+    return scores.argmax(axis=0) == Y.argmax(axis=1)
+
+
+def pair_signs(labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """Labels of the one-vs-one problems (0, 1), (0, 2), .., one a row: +1 for the second class, -1 for the
+    first, 0 for all others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.masters.kernel_hinge import pair_signs
+    >>> pair_signs(np.array([0, 1, 2]), 3)
+    array([[-1.,  1.,  0.],
+           [-1.,  0.,  1.],
+           [ 0., -1.,  1.]])
+    """
+    pairs = combinations(range(n_classes), 2)
+    return np.array([1.0 * (labels == second) - 1.0 * (labels == first) for first, second in pairs])
+
+
+def pair_scores(decisions: np.ndarray, n_classes: int) -> np.ndarray:
+    """Scores (n, n_classes) from the decisions (n, n_pairs) of the problems of `pair_signs`.
+
+    As scikit-learn's ``decision_function_shape="ovr"``: the number of pairs that a class wins, and, below
+    1/3 in size, what its decisions sum to, which settles ties.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsemble.masters.kernel_hinge import pair_scores
+    >>> pair_scores(np.array([[2.0, 1.0, -1.0]]), 3).round(2)
+    array([[-0.25,  2.25,  1.  ]])
+    """
+    votes, sums = np.zeros((2, len(decisions), n_classes))
+    for k, (first, second) in enumerate(combinations(range(n_classes), 2)):
+        sums[:, first] -= decisions[:, k]
+        sums[:, second] += decisions[:, k]
+        votes[:, first] += decisions[:, k] <= 0
+        votes[:, second] += decisions[:, k] > 0
+    return votes + sums / (3.0 * (np.abs(sums) + 1.0))
 
 
 def _follow(
-    K: np.ndarray, y: np.ndarray, Cs: Sequence[float], weight: np.ndarray, tol: float, max_iter: int
+    rows: Rows,
+    y: np.ndarray,
+    Cs: Sequence[float],
+    weight: np.ndarray,
+    tol: float,
+    max_iter: int,
+    halt: Event | None = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, int, float]]:
     """Yield (beta, f = K beta, steps, violation) for each C, each started on the ray through the last."""
     beta, f, previous = np.zeros(y.size), np.zeros(y.size), np.inf
@@ -225,24 +321,28 @@ def _follow(
         bounds = C * weight
         edge = bounds * y
         beta = np.clip(r * beta, np.minimum(0.0, edge), np.maximum(0.0, edge))  # undoes rounding
-        f, n_iter, violation = _minimize(K, y, bounds, beta, r * f, tol, max_iter)
+        f, n_iter, violation = _minimize(rows, y, bounds, beta, r * f, tol, max_iter, halt)
         yield beta, f, n_iter, violation
         previous = C
 
 
-def _check(K: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Contiguous float64 operands; a kernel matrix must be square and finite, labels must be -1 and +1."""
+def _rows_of(K: np.ndarray | Rows, n: int) -> Rows:
+    """Rows of a kernel matrix, which must be square and finite, or the rows given."""
+    if isinstance(K, Rows):
+        return K
     K = np.ascontiguousarray(K, dtype=np.float64)
+    if K.shape != (n, n):
+        raise ValueError(f"K must have shape ({n}, {n}) to match y, got {K.shape}.")
+    check_finite(K)
+    return MatrixRows(K)
+
+
+def _labels(y: np.ndarray) -> np.ndarray:
+    """Labels as float64; they must be -1 and +1."""
     y = np.asarray(y, dtype=np.float64)
-    if y.ndim != 1 or K.shape != (y.size, y.size):
-        raise ValueError(f"K must have shape ({y.size}, {y.size}) to match y, got {K.shape}.")
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = K.sum()
-    if not np.isfinite(total):
-        raise ValueError("K holds NaN, infinite or overflowing values; scale the features.")
     if not np.array_equal(np.unique(y), [-1.0, 1.0]):
         raise ValueError("y must hold the labels -1 and +1, both present.")
-    return K, y
+    return y
 
 
 def _best_multiple(y: np.ndarray, beta: np.ndarray, f: np.ndarray, limit: float) -> float:
@@ -252,18 +352,19 @@ def _best_multiple(y: np.ndarray, beta: np.ndarray, f: np.ndarray, limit: float)
 
 
 def _minimize(
-    K: np.ndarray,
+    rows: Rows,
     y: np.ndarray,
     bounds: np.ndarray,
     beta: np.ndarray,
     f: np.ndarray,
     tol: float,
     max_iter: int,
+    halt: Event | None = None,
 ) -> tuple[np.ndarray, int, float]:
     """Run the solver in place on beta from f = K beta; return f as updated, steps taken, violation left."""
     edge, gradient = bounds * y, f - y
-    pairs, subspaces, violation = minimize(
-        K, K.diagonal().copy(), np.minimum(0.0, edge), np.maximum(0.0, edge), beta, gradient, tol, max_iter
+    pairs, subspaces, violation = minimize_rows(
+        rows, np.minimum(0.0, edge), np.maximum(0.0, edge), beta, gradient, tol, max_iter, halt
     )
     return gradient + y, pairs + subspaces, violation
 
@@ -277,8 +378,14 @@ def _certify(
     violation: float,
     tol: float,
 ) -> Solution:
-    """Attach the intercept of LIBSVM and the exact duality gap."""
+    """Attach the intercept of LIBSVM and the exact duality gap; f = K beta is fresh, without old rounding."""
+    edge = bounds * y
+    low, high = extremes(np.minimum(0.0, edge), np.maximum(0.0, edge), beta, f - y)
+    converged = violation <= tol and high - low <= 2.0 * tol
+    violation = max(violation, high - low)
     b = _intercept(y, bounds, beta, y - f)
+    stretch = _stretch(y, bounds, beta, f, b)
+    beta, f, b = stretch * beta, stretch * f, stretch * b
     quadratic, linear = beta @ f, y @ beta
     loss = bounds @ np.maximum(0.0, 1.0 - y * (f + b))
     return Solution(
@@ -288,9 +395,22 @@ def _certify(
         objective=float(0.5 * quadratic + loss),
         gap=float(quadratic + loss - linear),
         n_iter=int(n_iter),
-        converged=bool(violation <= tol),
-        message=f"Largest violating pair {violation:.3g} against tol={tol:.3g}.",
+        converged=bool(converged),
+        message=f"Largest violating pair {violation:.3g} against tol={tol:.3g}. {REMEDY}",
     )
+
+
+def _stretch(y: np.ndarray, bounds: np.ndarray, beta: np.ndarray, f: np.ndarray, b: float) -> float:
+    """The multiple of a machine that separates the classes which puts no sample inside the margin, or 1.
+
+    Margins short of 1 by ``tol`` cost nothing then, however large C is; no decision changes.
+    """
+    part = bounds > 0.0
+    least = float(np.min(y * (f + b), where=part, initial=1.0))
+    if not 0.5 <= least < 1.0 or np.any(np.abs(beta) > least * bounds):
+        return 1.0
+    loss = bounds @ np.maximum(0.0, 1.0 - y * (f + b))
+    return 1.0 / least if 0.5 * (beta @ f) * (1.0 / least**2 - 1.0) < loss else 1.0
 
 
 def _intercept(y: np.ndarray, bounds: np.ndarray, beta: np.ndarray, residual: np.ndarray) -> float:

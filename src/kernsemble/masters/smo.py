@@ -6,13 +6,23 @@ with the gradient ``E = K beta - y`` carried along. At the optimum no pair viola
 never has a smaller E than one that may fall, up to ``tol`` (the maximal violating pair of LIBSVM).
 
 Two kinds of steps alternate. PAIR steps are sequential minimal optimization with second-order selection
-(Fan, Chen and Lin 2005): cheap, and they find the bounds. When 2 n of them were not enough, SUBSPACE steps
-minimize over all free variables at once by a Cholesky factor; a variable that meets its bound leaves the
-factor, until the minimum lies inside. Where C is large and classes overlap, they do in milliseconds what
-takes 10^5 pair steps. Their effort is bounded by that of the pair steps, so neither kind can cost much more
-than it is worth. Both only descend: the pair steps alone ensure convergence.
+(Fan, Chen and Lin 2005): cheap, and they find the bounds. SUBSPACE steps minimize over all free variables at
+once by a Cholesky factor; a variable that meets its bound leaves the factor, until the minimum lies inside.
+Where C is large and classes overlap, they do in milliseconds what takes 10^5 pair steps. Work is counted in
+multiplications, so that no result depends on a clock: subspace steps may never take more than ``SHARE`` of
+what the pair steps took. Both only descend: the pair steps alone ensure convergence.
+
+Steps run within a BLOCK of samples, the free ones and about as many of the worst violators, whose square of K
+lies together in memory. When the violation inside has fallen to a tenth of that outside, the gradient of all
+samples is brought up to date, by the rows of those that moved, and the next block is chosen. So a row is read
+some ten times, where pair steps over all samples read it hundreds of times.
 
 K needs to be positive semi-definite on the vectors that sum to zero only, as distance kernels are.
+
+Blocks of more than ``SMALL`` samples are solved in single precision first. What that loses does not stay: the
+multipliers, and the gradient outside, are in double precision, the violation is measured there, and a block
+whose rounding comes near its aim is the last one of its kind.
+
 All sums run in one fixed order: no result depends on the number of threads or the width of vector registers.
 Smallest and largest values are found among the bits read as integers, which compilers search in vector
 registers, where floating-point numbers, for fear of NaN, are compared one by one.
@@ -20,13 +30,28 @@ registers, where floating-point numbers, for fear of NaN, are compared one by on
 
 from __future__ import annotations
 
+from threading import Event
+
 import numpy as np
 from numba import njit
 
+from kernsemble.masters.kernel_rows import MatrixRows, Rows, add_rows
+
 SHUT = 1e200  # added to the gradient of an index that cannot move
-EFFORT = 40.0  # work of a round of subspace steps, in units of n for each pair step before it
-TINY = 1e-12  # curvature below which two samples count as one, as in LIBSVM
-MAGNITUDE = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign; flipped, negative numbers are in order
+PAIR_WORK = 8.0  # of a pair step for each sample, in multiplications
+SHARE = 0.25  # of the work of the pair steps, which is what subspace steps may take
+QUANTUM = 5e8  # multiplications between two looks for an interrupt: a fifth of a second
+WHOLE = 1024  # samples up to which all are one block
+SMALL = 512  # samples of a block up to which it is solved in double precision, and of the first block
+AIM = 0.1  # violation at which a block is left, in units of the violation outside
+FINEST_SINGLE = 1e-4  # tol from which on blocks are solved in single precision
+SINGLE_RANGE = (1e-6, 1e6)  # mean curvatures for which they are
+SINGLE_DIGIT = 1e-6  # of a gradient in single precision, after rounding
+SINGLE_TINY = 1e6  # TINY of single precision, in units of that of double precision
+DRIFT = 0.25  # rounding of a gradient in single precision, in units of the aim, that sends it back to double
+TINY = 1e-12  # curvature below which two samples count as one, in units of the mean curvature, as in LIBSVM
+MAGNITUDE = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign
+LANES = 128  # numbers that are searched at once
 
 
 def minimize(
@@ -39,118 +64,278 @@ def minimize(
     tol: float,
     max_iter: int,
 ) -> tuple[int, int, float]:
+    """Minimize in place from a feasible beta with gradient E; return (pair, subspace steps, violation)."""
+    return minimize_rows(MatrixRows(K), lower, upper, beta, E, tol, max_iter)
+
+
+def minimize_rows(
+    rows: Rows,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    beta: np.ndarray,
+    E: np.ndarray,
+    tol: float,
+    max_iter: int,
+    halt: Event | None = None,
+) -> tuple[int, int, float]:
     """Minimize in place from a feasible beta with gradient E; return (pair, subspace steps, violation).
 
-    The steps hold no lock: several problems may be solved in as many threads.
+    The steps hold no lock: several problems may be solved in as many threads. They end soon after ``halt``
+    is set, wherever they are.
     """
-    n = E.size
-    work = np.empty((3, n))
-    pairs, subspaces, block = 0, 0, 2 * n + 50
-    violation = np.inf
-    while pairs < max_iter:
-        budget = min(block, max_iter - pairs)
-        steps, violation = _pair_steps(
-            K, diagonal, lower, upper, beta, E, work, work.view(np.int64), float(tol), budget
-        )
-        pairs += steps
-        if violation <= tol:
+    scale = _scale(rows)
+    steps = Steps(TINY * scale, max_iter, halt)
+    movable = np.flatnonzero(lower < upper)
+    single = tol >= FINEST_SINGLE and SINGLE_RANGE[0] < scale < SINGLE_RANGE[1]
+    while True:
+        low, high = extremes(lower, upper, beta, E)
+        if high - low <= tol or steps.exhausted():
             break
-        steps, reached = _subspace_steps(K, lower, upper, beta, E, EFFORT * n * block)
-        subspaces += steps
-        if not reached:
-            block *= 2
-    return pairs, subspaces, violation
+        block = _block(movable, lower, upper, beta, E, low, high, rows.most)
+        single = single and np.abs(E).max() * SINGLE_DIGIT <= tol
+        real = np.float32 if single and block.size > SMALL else np.float64
+        whole, last = block.size == movable.size, block.size == movable.size and real is np.float64
+        aim = tol if last else 0.5 * tol if whole else max(0.5 * tol, AIM * (high - low))
+        b, e = beta[block], E[block].astype(real)
+        violation = steps.solve(
+            rows.square(block, real), rows.diagonal[block].astype(real), lower[block], upper[block], b, e, aim
+        )
+        change = b - beta[block]
+        moved = np.flatnonzero(change)
+        beta[block] = b
+        if last and block.size == E.size:
+            E[:] = e
+        else:
+            rows.add(E, block[moved], change[moved])
+        if last:
+            return steps.pairs, steps.subspaces, violation
+        if real is np.float32:
+            single = moved.size > 0 and np.abs(E[block] - e).max() <= DRIFT * aim
+        elif not moved.size:
+            break
+    return steps.pairs, steps.subspaces, high - low
+
+
+class Steps:
+    """Counts of the steps and of their work, and the solver of one block."""
+
+    def __init__(self, tiny: float, max_iter: int, halt: Event | None):
+        self.tiny, self.max_iter, self.halt = tiny, max_iter, halt
+        self.pairs = self.subspaces = 0
+        self.credit = 0.0  # work that subspace steps may do
+
+    def exhausted(self) -> bool:
+        """Whether no further step may be taken."""
+        return self.pairs >= self.max_iter or (self.halt is not None and self.halt.is_set())
+
+    def solve(
+        self,
+        K: np.ndarray,
+        diagonal: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        beta: np.ndarray,
+        E: np.ndarray,
+        tol: float,
+    ) -> float:
+        """Minimize in place over one block; return the violation that is left."""
+        n, violation = E.size, np.inf
+        work = np.empty((3, n), E.dtype)
+        length = 2 * n + 50
+        while not self.exhausted():
+            violation = self._pairs(K, diagonal, lower, upper, beta, E, work, tol, length)
+            if violation <= tol:
+                break
+            if not self._subspace(K, lower, upper, beta, E):
+                length *= 2
+        return violation
+
+    def _pairs(
+        self,
+        K: np.ndarray,
+        diagonal: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        beta: np.ndarray,
+        E: np.ndarray,
+        work: np.ndarray,
+        tol: float,
+        length: int,
+    ) -> float:
+        """At most ``length`` pair steps, a portion at a time; return the violation that is left."""
+        violation, bits = np.inf, work.view(np.int32 if E.dtype == np.float32 else np.int64)
+        tiny = E.dtype.type(self.tiny if E.dtype == np.float64 else SINGLE_TINY * self.tiny)
+        portion = max(1, int(QUANTUM / (PAIR_WORK * E.size)))
+        while length > 0 and violation > tol and not self.exhausted():
+            budget = min(length, portion, self.max_iter - self.pairs)
+            taken, violation = _pair_steps(
+                K, diagonal, lower, upper, beta, E, work, bits, float(tol), tiny, budget
+            )
+            self.pairs, violation = self.pairs + taken, float(violation)
+            length -= budget
+            self.credit += SHARE * PAIR_WORK * taken * E.size
+        return violation
+
+    def _subspace(
+        self, K: np.ndarray, lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarray
+    ) -> bool:
+        """Minimize over the free variables as far as the credit reaches; return whether the minimum was met.
+
+        One that meets its bound leaves, until none does.
+        """
+        free = np.flatnonzero((lower < beta) & (beta < upper))
+        if free.size < 2:
+            return True
+        if free.size**3 / 3.0 + _step_work(free.size, E.size) > self.credit:
+            return False
+        U, size = _factor(K, free)
+        self.credit -= free.size**3 / 3.0
+        work, reached = np.empty((3, E.size)), False
+        while not (reached or self.exhausted()) and self.credit > 0.0:
+            portion = min(self.credit, QUANTUM)
+            taken, size, reached, left = _descend(K, lower, upper, beta, E, U, free, size, work, portion)
+            self.subspaces += taken
+            self.credit -= portion - left
+        return reached
+
+
+def _step_work(size: int, n: int) -> float:
+    """Multiplications of a subspace step."""
+    return size * (2.0 * n + 7.0 * size)
+
+
+def _scale(rows: Rows) -> float:
+    """Mean curvature between the first sample and the others; 1 where there is none."""
+    if not rows.diagonal.size:
+        return 1.0
+    first = np.zeros(rows.diagonal.size)
+    rows.add(first, np.zeros(1, np.intp), np.ones(1))
+    scale = float(np.mean(np.abs(rows.diagonal + rows.diagonal[0] - 2.0 * first)))
+    return scale if scale > 0.0 else 1.0
+
+
+def extremes(lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarray) -> tuple[float, float]:
+    """Smallest gradient of an index that may rise, and largest of one that may fall."""
+    low = np.min(E, where=beta < upper, initial=SHUT)
+    return float(low), float(np.max(E, where=beta > lower, initial=-SHUT))
+
+
+def _block(
+    movable: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    beta: np.ndarray,
+    E: np.ndarray,
+    low: float,
+    high: float,
+    most: int,
+) -> np.ndarray:
+    """The free variables and about as many of the worst violators of either side, ties in order of index."""
+    if movable.size <= min(WHOLE, most):
+        return movable
+    free = np.flatnonzero((lower < beta) & (beta < upper))
+    size = min(most, max(SMALL, movable.size // 4, 2 * free.size))
+    rising = np.flatnonzero((beta < upper) & (high > E))
+    falling = np.flatnonzero((beta > lower) & (low < E))
+    chosen = np.zeros(E.size, np.bool_)
+    chosen[rising[np.argsort(E[rising], kind="stable")[: size // 2]]] = True
+    chosen[falling[np.argsort(-E[falling], kind="stable")[: size // 2]]] = True
+    rest = free[~chosen[free]]
+    chosen[rest[: size - np.count_nonzero(chosen)]] = True
+    return np.flatnonzero(chosen)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pair_steps(K, diagonal, lower, upper, beta, E, work, bits, tol, budget):
+def _pair_steps(K, diagonal, lower, upper, beta, E, work, bits, tol, tiny, budget):
     """At most ``budget`` pair steps; return their number and the violation that is left."""
-    n = E.size
+    n, zero, shut = E.size, E.dtype.type(0.0), E.dtype.type(SHUT)
     rise, fall, value, value_bits = work[0], work[1], work[2], bits[2]
     for k in range(n):
-        rise[k] = 0.0 if beta[k] < upper[k] else SHUT
-        fall[k] = 0.0 if beta[k] > lower[k] else SHUT
+        rise[k] = zero if beta[k] < upper[k] else shut
+        fall[k] = zero if beta[k] > lower[k] else shut
     i, j, t = 0, 0, 0.0
     for step in range(budget + 1):
-        row_i, row_j = K[i], K[j]
+        row_i, row_j, move = K[i], K[j], E.dtype.type(t)
         for k in range(n):
-            E[k] += t * (row_i[k] - row_j[k])
+            E[k] += move * (row_i[k] - row_j[k])
             value[k] = E[k] + rise[k]
         i = _smallest(value_bits)
         low, row_i, diagonal_i = value[i], K[i], diagonal[i]
         for k in range(n):
             excess = (E[k] - fall[k]) - low
-            excess = excess if excess > 0.0 else 0.0
-            curvature = diagonal_i + diagonal[k] - 2.0 * row_i[k]
-            value[k] = excess * excess / (curvature if curvature > TINY else TINY)
+            excess = excess if excess > zero else zero
+            curvature = (diagonal_i + diagonal[k]) - (row_i[k] + row_i[k])
+            value[k] = excess * excess / (curvature if curvature > tiny else tiny)
         j = _largest(value_bits)
-        if step == budget or E[j] - low <= tol or value[j] <= 0.0:
+        if step == budget or E[j] - low <= tol or value[j] <= zero:
             high = _highest(E, fall)
             if step == budget or high - low <= tol:
                 return step, high - low
-        t = (E[j] - E[i]) / max(diagonal_i + diagonal[j] - 2.0 * K[i, j], TINY)
+        curvature = (diagonal_i + diagonal[j]) - (row_i[j] + row_i[j])
+        t = np.float64(E[j] - E[i]) / np.float64(curvature if curvature > tiny else tiny)
         room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
         t = min(t, min(room_i, room_j))
         beta[i] = upper[i] if t == room_i else beta[i] + t
         beta[j] = lower[j] if t == room_j else beta[j] - t
-        rise[i], fall[i] = (0.0 if beta[i] < upper[i] else SHUT), 0.0
-        rise[j], fall[j] = 0.0, (0.0 if beta[j] > lower[j] else SHUT)
-    return budget, 0.0
+        rise[i], fall[i] = (zero if beta[i] < upper[i] else shut), zero
+        rise[j], fall[j] = zero, (zero if beta[j] > lower[j] else shut)
+    return budget, E[0] - E[0]
 
 
 @njit(cache=True, nogil=True)
 def _smallest(bits):
     """First index of the smallest of the floating-point numbers with these bits."""
-    least = MAGNITUDE
+    whole = bits.dtype.type
+    magnitude, zero = whole(MAGNITUDE >> (64 - 8 * bits.itemsize)), whole(0)
+    least = magnitude
     for k in range(bits.size):
-        least = min(least, bits[k] ^ ((bits[k] >> 63) & MAGNITUDE))
-    least ^= (least >> 63) & MAGNITUDE
-    for k in range(bits.size):
-        if bits[k] == least:
-            return k
-    return 0
+        key = (
+            whole(bits[k] ^ magnitude) if bits[k] < zero else bits[k]
+        )  # negative numbers are in order, flipped
+        least = key if key < least else least
+    return _first(bits, whole(least ^ magnitude) if least < zero else least)
 
 
 @njit(cache=True, nogil=True)
 def _largest(bits):
     """First index of the largest of the non-negative floating-point numbers with these bits."""
-    most = np.int64(0)
+    whole = bits.dtype.type
+    most = whole(0)
     for k in range(bits.size):
-        most = max(most, bits[k])
-    for k in range(bits.size):
-        if bits[k] == most:
-            return k
+        most = bits[k] if bits[k] > most else most
+    return _first(bits, most)
+
+
+@njit(cache=True, nogil=True)
+def _first(bits, wanted):
+    """First index of these bits, which are there."""
+    for start in range(0, bits.size, LANES):
+        part = bits[start : min(start + LANES, bits.size)]
+        found = 0
+        for k in range(part.size):
+            found += part[k] == wanted
+        if found:
+            for k in range(part.size):
+                if part[k] == wanted:
+                    return start + k
     return 0
 
 
 @njit(cache=True, nogil=True)
 def _highest(E, fall):
     """Maximum of the gradient over the indices that may fall."""
-    high = -2.0 * SHUT
-    for k in range(E.size):
+    high = E[0] - fall[0]
+    for k in range(1, E.size):
         high = max(high, E[k] - fall[k])
     return high
 
 
-def _subspace_steps(
-    K: np.ndarray, lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarray, effort: float
-) -> tuple[int, bool]:
-    """Minimize over the free variables; one that meets its bound leaves, until none does or effort runs out.
-
-    Return the number of steps, and whether the minimum was reached.
-    """
-    free = np.flatnonzero((lower < beta) & (beta < upper))
-    if free.size < 2:
-        return 0, True
-    U, work = np.empty((free.size, free.size)), np.empty((3, E.size))
-    order, kept = np.arange(free.size), np.empty(free.size, np.int64)
-    size = _factor(K, free, U, order, kept, work[0])
-    return _descend(K, lower, upper, beta, E, U, free, size, work, effort - size**3 / 3.0)
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def _descend(K, lower, upper, beta, E, U, free, size, work, effort):
-    """Newton steps over the free variables of a factor, to the minimum or the first bound each."""
+    """Newton steps over the free variables of a factor, to the minimum or the first bound each.
+
+    Return their number, the variables that are left, whether the minimum was met, and the effort left.
+    """
     change, direction, steps = work[0], work[1], 0
     while size > 1 and effort > 0.0:
         steps += 1
@@ -158,22 +343,22 @@ def _descend(K, lower, upper, beta, E, U, free, size, work, effort):
         _newton_direction(U, E, free, size, direction, work[2])
         for k in range(E.size):
             change[k] = 0.0
-        _add_rows(change, K, free, direction, size, np.int64(0))
+        add_rows(change, K, free, direction, size, np.int64(0))
         t, first = _step_length(lower, upper, beta, E, change, free, size, direction)
         if t <= 0.0:
-            return steps, True
+            return steps, size, True, effort
         for a in range(size):
             i = free[a]
             beta[i] = min(max(beta[i] + t * direction[a], lower[i]), upper[i])
         for k in range(E.size):
             E[k] += t * change[k]
         if first < 0:
-            return steps, True
+            return steps, size, True, effort
         i = free[first]
         beta[i] = upper[i] if direction[first] > 0.0 else lower[i]
         _delete(U, free, first, size, work[2])
         size -= 1
-    return steps, size < 2
+    return steps, size, size < 2, effort
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -209,55 +394,55 @@ def _newton_direction(U, E, free, size, p, q):
         p[a] = top / bottom * q[a] - p[a]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _factor(K, free, U, order, kept, factor):
-    """Leave in U the Cholesky factor A = U' U of K over the free variables, and in ``free`` those it keeps.
+def _factor(K: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, int]:
+    """Cholesky factor A = U' U of K over the free variables; return it and how many it keeps.
 
-    Return their number: the numerically independent stay. A equals K on vectors that sum to zero, and is
-    positive definite where K is only conditionally so: distances are taken from the first free variable,
-    and a constant of their size is added.
+    The numerically independent are kept, and moved to the front of ``free``. A equals K on vectors that sum
+    to zero, and is positive definite where K is only conditionally so: distances are taken from the first
+    free variable, and a constant of their size is added.
     """
-    m, r, size, top = free.size, free[0], np.int64(0), 0.0
-    for a in range(m):
-        i = free[a]
-        top = max(top, K[i, i] - 2.0 * K[i, r] + K[r, r])
-    for a in range(m):
+    m, r = free.size, free[0]
+    U, order, kept, factor = np.empty((m, m)), np.arange(m), np.empty(m, np.int64), np.empty(m)
+    diagonal = K.diagonal()[free]
+    top = float(np.max(diagonal - 2.0 * K[r, free] + K[r, r]))
+    least = top * (1e-11 if K.dtype == np.float64 else 1e-5)  # of a pivot that is no rounding
+    size, begin = 0, 0
+    while begin < m:
+        end = min(m, begin + max(1, int(QUANTUM / m**2)))
+        size = _factor_rows(K, free, U, order, kept, factor, top, least, size, begin, end)
+        begin = end
+    _compact(U, free, kept, size)
+    return U, size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _factor_rows(K, free, U, order, kept, factor, top, least, size, begin, end):
+    """Rows ``begin`` to ``end`` of the factor, after ``size`` others; return how many there are now."""
+    m, r = free.size, free[0]
+    for a in range(begin, end):
         i, row = free[a], U[size]
         for b in range(a, m):
             j = free[b]
             row[b] = ((K[i, j] - K[i, r]) - (K[j, r] - K[r, r])) + top
         for k in range(size):
             factor[k] = -U[k, a]
-        _add_rows(row, U, order, factor, size, a)
-        if row[a] > 1e-11 * top:
+        add_rows(row, U, order, factor, np.int64(size), np.int64(a))
+        if row[a] > least:
             root = np.sqrt(row[a])
             for b in range(a, m):
                 row[b] /= root
             kept[size] = a
             size += 1
-    for a in range(size):
-        free[a] = free[kept[a]]
-        for b in range(a, size):
-            U[a, b] = U[a, kept[b]]
     return size
 
 
 @njit(cache=True, nogil=True)
-def _add_rows(target, M, rows, factor, size, start):
-    """Add multiples of the first ``size`` rows to target from index ``start`` on, four rows a sweep.
-
-    Callers write ``np.int64(0)``: for a literal 0 this would be compiled anew.
-    """
-    whole = size - size % 4
-    for a in range(0, whole, 4):
-        m0, m1, m2, m3 = M[rows[a]], M[rows[a + 1]], M[rows[a + 2]], M[rows[a + 3]]
-        f0, f1, f2, f3 = factor[a], factor[a + 1], factor[a + 2], factor[a + 3]
-        for k in range(start, target.size):
-            target[k] += (f0 * m0[k] + f1 * m1[k]) + (f2 * m2[k] + f3 * m3[k])
-    for a in range(whole, size):
-        m0, f0 = M[rows[a]], factor[a]
-        for k in range(start, target.size):
-            target[k] += f0 * m0[k]
+def _compact(U, free, kept, size):
+    """Move the kept variables and their columns to the front."""
+    for a in range(size):
+        free[a] = free[kept[a]]
+        for b in range(a, size):
+            U[a, b] = U[a, kept[b]]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

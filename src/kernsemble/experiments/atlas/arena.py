@@ -23,7 +23,11 @@ from kernsemble.experiments.trial import Trial
 def svm_stump(trial: Trial, *, rows: Rows, grid_svm_stump: Grid) -> dict[str, float]:
     """linli2005: the infinite ensemble of stumps."""
     return contest(
-        trial, rows, lambda c, d: DistanceKernelSVC("stump", **c), grid_svm_stump, count_support_vectors
+        trial,
+        rows,
+        lambda c, d: DistanceKernelSVC("stump", multi_class="ovr", **c),
+        grid_svm_stump,
+        count_support_vectors,
     )
 
 
@@ -33,7 +37,7 @@ def svm_perceptron(trial: Trial, *, rows: Rows, grid_svm_perceptron: Grid) -> di
     return contest(
         trial,
         rows,
-        lambda c, d: DistanceKernelSVC("perceptron", **c),
+        lambda c, d: DistanceKernelSVC("perceptron", multi_class="ovr", **c),
         grid_svm_perceptron,
         count_support_vectors,
     )

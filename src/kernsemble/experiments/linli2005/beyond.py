@@ -69,6 +69,7 @@ def multiclass_machines(
         gammas=powers_of_two(log2_gamma) if gaussian else None,
         cv=folds_of(trial, data, n_folds, folds),
         ties=ties,
+        multi_class="ovr",
     ).fit(data.X, data.y)
     return {"error": 100.0 * float(np.mean(model.predict(data.X_test) != data.y_test))}
 

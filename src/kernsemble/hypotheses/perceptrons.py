@@ -8,7 +8,7 @@ import numpy as np
 
 from kernsemble.hypotheses._fixed_point import quantize
 from kernsemble.hypotheses._line_search import descend
-from kernsemble.hypotheses.base import Candidate, as_signs, generator
+from kernsemble.hypotheses.base import Candidate, Oracle, as_signs, generator
 from kernsemble.hypotheses.projections import ProjectionHypotheses, SampledPool
 from kernsemble.hypotheses.stumps import StumpOracle
 
@@ -88,7 +88,7 @@ class PerceptronPool(SampledPool):
         return theta, share * ends[0] + (1.0 - share) * ends[1]
 
 
-class PerceptronOracle:
+class PerceptronOracle(Oracle):
     """Learns perceptrons by random coordinate descent on the weighted 0/1 loss (Li and Lin 2007).
 
     Every update picks a direction in the space of (theta, kappa) and takes the exact best step along it, so
@@ -207,10 +207,6 @@ class PerceptronOracle:
         """Return the perceptrons with these keys, in this order."""
         weights = np.array([self._found[number] for number, _ in keys]).reshape(-1, self._samples.shape[1])
         return PerceptronHypotheses(weights[:, :-1], weights[:, -1], [sign for _, sign in keys])
-
-    def sum_of_squares(self, v: np.ndarray) -> float:
-        """Return nan: the family is infinite."""
-        return np.nan
 
 
 def _fisher(X: np.ndarray, v: np.ndarray) -> np.ndarray:

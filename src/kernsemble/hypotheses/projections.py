@@ -19,7 +19,7 @@ from numba import njit
 
 from kernsemble.hypotheses._fixed_point import quantize
 from kernsemble.hypotheses._threads import run_pieces
-from kernsemble.hypotheses.base import Candidate, generator
+from kernsemble.hypotheses.base import Candidate, Oracle, generator
 
 _EQUAL = 1e-9  # relative difference of scores that does not count
 _BLOCK = 1 << 21  # entries of H that exist at a time while a decision is computed
@@ -68,7 +68,7 @@ class ProjectionHypotheses:
         raise NotImplementedError
 
 
-class SampledPool:
+class SampledPool(Oracle):
     """Oracle over hypotheses drawn at random; a family says how to draw and how to evaluate.
 
     Parameters

@@ -82,8 +82,8 @@ class EpsilonInsensitiveLP:
             bound = 0.0 if intercept == "free" else 1.0
             self._add_row(np.ones(len(y)), -bound, bound)
 
-    def add(self, column: np.ndarray) -> None:
-        """Append one column of hypothesis outputs (n_samples,)."""
+    def add(self, column: np.ndarray, output: int | None = None) -> None:
+        """Append one column of hypothesis outputs (n_samples,); ``output`` is ignored."""
         column = np.asarray(column, dtype=np.float64)
         if column.shape != self.loss.target.shape:
             raise ValueError(

@@ -132,6 +132,18 @@ def test_least_norm_agrees_with_cvxpy(rng):
     assert (found**2 / weight).sum() == pytest.approx(least, rel=1e-6)
 
 
+def test_least_norm_with_bounds_on_scores_agrees_with_cvxpy(rng):
+    A, upper, weight = rng.choice([-1.0, 1.0], (30, 6)), rng.uniform(0.5, 1.5, 30), rng.uniform(0.5, 2.0, 30)
+    u, at_most = rng.uniform(0.0, 1.0, 30) * upper, np.arange(6) < 4
+    target = A.T @ u + np.array([0.0, 0.0, 0.5, 2.0, 0.0, 0.0])
+    found = least_norm(A, u, upper, weight, target=target, at_most=at_most)
+    v = cp.Variable(30)
+    constraints = [v >= 0, v <= upper, A[:, at_most].T @ v <= target[at_most], A[:, 4:].T @ v == target[4:]]
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.multiply(1.0 / weight, cp.square(v)))), constraints)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    np.testing.assert_allclose(found, v.value, atol=1e-8)
+
+
 def test_least_norm_leaves_a_single_solution_alone(rng):
     u = rng.random(3)
     assert least_norm(rng.normal(size=(3, 5)), u, np.ones(3), np.ones(3)) is u

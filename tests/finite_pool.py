@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.hypotheses.base import Candidate
+from kernsemble.hypotheses.base import Candidate, Oracle
 
 
-class FinitePool:
+class FinitePool(Oracle):
     """Hypotheses are the columns of H; with ``negations`` key -1 - j is the negative of column j."""
 
     def __init__(self, H, negations=True):

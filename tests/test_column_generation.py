@@ -226,3 +226,17 @@ def test_search_that_ends_early_does_not_end_at_a_chosen_column(seed):
     result = column_generation(oracle, HingeLP(y, 0.3, intercept="free"), 200, epsilon=0.0)
     assert len(set(result.keys)) == len(result.keys)
     assert result.relative_gap < 1e-9
+
+
+@pytest.mark.parametrize("intercept", ["none", "free", "penalized"])
+def test_least_norm_makes_the_path_independent_of_the_solver(rng, intercept):
+    """Rows of few distinct values: each problem has many dual solutions, and no two solvers find the same."""
+    X = rng.integers(0, 3, (120, 6)).astype(float)
+    y = np.where(X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=120) > 2.5, 1.0, -1.0)
+
+    def path(solver, least_norm):
+        master = HingeLP(y, 0.3, intercept=intercept, solver=solver, least_norm=least_norm)
+        return column_generation(StumpOracle(X, constant=False), master, 10).keys
+
+    assert path("dual-simplex", True) == path("primal-simplex", True)
+    assert path("dual-simplex", False) != path("primal-simplex", False)

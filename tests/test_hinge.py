@@ -9,7 +9,7 @@ from sklearn.svm import SVC, LinearSVC
 from kernsemble.masters import columns, hinge, hinge_newton
 from kernsemble.masters.columns import INTERCEPTS, SignedColumns, balance
 from kernsemble.masters.hinge import Hinge
-from kernsemble.masters.least_norm import least_norm
+from kernsemble.masters.least_norm import least_norm, least_norm_between
 
 TIGHT = 1e-12  # of a gap: the square root of it is what theta and A'u may differ by
 KKT = 1e-5
@@ -130,6 +130,19 @@ def test_least_norm_agrees_with_cvxpy(rng):
     norm = cp.sum_squares(cp.multiply(v, weight**-0.5))
     least = cp.Problem(cp.Minimize(norm), [A.T @ v == A.T @ u, v >= 0, v <= upper]).solve(solver="CLARABEL")
     assert (found**2 / weight).sum() == pytest.approx(least, rel=1e-6)
+
+
+def test_least_norm_with_bounds_on_scores_agrees_with_cvxpy(rng):
+    A, upper, weight = rng.choice([-1.0, 1.0], (30, 6)), rng.uniform(0.5, 1.5, 30), rng.uniform(0.5, 2.0, 30)
+    u, at_most = rng.uniform(0.0, 1.0, 30) * upper, np.arange(6) < 4
+    target = A.T @ u + np.array([0.0, 0.0, 0.5, 2.0, 0.0, 0.0])
+    low = np.full(len(target), -np.inf)
+    found = least_norm_between(A, u, upper, weight, ~at_most, low, np.where(at_most, target, np.inf))
+    v = cp.Variable(30)
+    constraints = [v >= 0, v <= upper, A[:, at_most].T @ v <= target[at_most], A[:, 4:].T @ v == target[4:]]
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.multiply(1.0 / weight, cp.square(v)))), constraints)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    np.testing.assert_allclose(found, v.value, atol=1e-8)
 
 
 def test_least_norm_leaves_a_single_solution_alone(rng):

@@ -5,6 +5,7 @@ import pytest
 
 from kernsemble.hypotheses._fixed_point import quantize
 from kernsemble.hypotheses._line_search import descend
+from kernsemble.hypotheses.fourier import FourierPool
 from kernsemble.hypotheses.perceptrons import PerceptronHypotheses, PerceptronOracle, PerceptronPool
 from kernsemble.hypotheses.stumps import StumpOracle
 
@@ -205,3 +206,18 @@ def test_decisions_in_blocks_equal_decisions_at_once(rng, monkeypatch):
 def test_unknown_options_are_refused(family, options):
     with pytest.raises(ValueError, match="is not known; choose"):
         family(np.zeros((3, 2)), **options)
+
+
+@pytest.mark.parametrize("draw", [PerceptronPool, FourierPool])
+def test_pools_of_a_record_are_drawn_once_and_read_by_all(rng, draw):
+    X, V = rng.normal(size=(30, 3)), rng.normal(size=(30, 4))
+    options = {"n_hypotheses": 20, "fresh": True}
+    record, shared = [], np.random.default_rng(5)
+    alone = draw(X, random_state=np.random.default_rng(5), **options)
+    first, second = (draw(X, random_state=shared, record=record, **options) for _ in range(2))
+    for t, v in enumerate(V.T):
+        expected, *found = (oracle.best(v)[0] for oracle in (alone, first, second))
+        assert len(record) == t + 1
+        for candidate in found:
+            assert candidate.key == expected.key
+            np.testing.assert_array_equal(candidate.column, expected.column)

@@ -19,9 +19,13 @@ too.
 
 The gap of the whole problem: for an l2 norm u stays feasible and the gap is the master's plus half the sum
 of squared scores of all columns left out (equation (9)); for an l1 norm the master scales u into the
-feasible set (``full_gap``), for which an oracle whose search may end before it has seen all scores offers
-``largest_score``. The largest score alone bounds the l2 gap from below, so the sum is only taken
-when it may decide.
+feasible set (``full_gap``), for which an oracle whose search ends before it has seen all scores is asked for
+its ``largest_score``. The largest score alone bounds the l2 gap from below, so the sum is only taken when it
+may decide.
+
+One path. Oracles get V rounded to 30 bits of the largest, and break ties by the smallest key; a master that
+has several dual solutions can return that of least norm. What is found then does not depend on how a
+processor rounds. An l1 gap knows the largest score to that many bits, an l2 gap to the last.
 
 shen2014 symbols: alpha = u, J = number of columns, epsilon = ``epsilon``.
 """
@@ -30,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from time import perf_counter
 from typing import NamedTuple
 
@@ -38,6 +43,15 @@ import numpy as np
 from kernsemble.hypotheses._fixed_point import cut_bits
 from kernsemble.hypotheses.base import Candidate, Oracle
 from kernsemble.masters.base import Master, Solution
+
+
+class StopReason(Enum):
+    """Why the loop stopped; the value says it in words."""
+
+    NOTHING_MISSING = "no hypothesis is missing"
+    GAP_REACHED = "gap of the whole problem reached"
+    ROUNDS_REACHED = "number of rounds reached"
+    CALLBACK = "stopped by the callback"
 
 
 class Round(NamedTuple):
@@ -83,8 +97,8 @@ class ColumnGeneration:
     solution : Solution
         The last solution; if no hypothesis was ever missing, that of the master without columns, with the
         gap of the whole problem.
-    message : str
-        Why the loop stopped.
+    reason : StopReason or None
+        Why the loop stopped; None while it runs.
     """
 
     keys: list[Hashable] = field(default_factory=list)
@@ -92,7 +106,12 @@ class ColumnGeneration:
     rounds: list[Round] = field(default_factory=list)
     weights: list[tuple[np.ndarray, float | np.ndarray]] = field(default_factory=list)
     solution: Solution | None = None
-    message: str = ""
+    reason: StopReason | None = None
+
+    @property
+    def message(self) -> str:
+        """Why the loop stopped, in words."""
+        return self.reason.value if self.reason else ""
 
     def path(self, name: str) -> np.ndarray:
         """Return one quantity of `Round` over the rounds."""
@@ -172,7 +191,7 @@ def column_generation(
     pricing = _price(oracle, master, per_output, repeat, epsilon, result)
     for _ in range(rounds) if isinstance(rounds, int) else rounds:
         if not pricing.missing:
-            result.message = "no hypothesis is missing"
+            result.reason = StopReason.NOTHING_MISSING
             break
         oracle_seconds = pricing.seconds
         _add(oracle, master, pricing.missing, repeat, result)
@@ -182,13 +201,13 @@ def column_generation(
         full_gap = _full_gap(oracle, master, pricing, result.solution, limit)
         _record(result, pricing.score, full_gap, (oracle_seconds, master_seconds), keep_weights)
         if callback is not None and callback(result):
-            result.message = "stopped by the callback"
+            result.reason = StopReason.CALLBACK
             break
         if full_gap <= tol * result.solution.objective:
-            result.message = "gap of the whole problem reached"
+            result.reason = StopReason.GAP_REACHED
             break
     else:
-        result.message = "number of rounds reached"
+        result.reason = StopReason.ROUNDS_REACHED
     return _certify(oracle, master, pricing, result)
 
 
@@ -224,16 +243,18 @@ def _add(oracle, master, missing, repeat, result) -> None:
     """Add the columns to the master; exclude them from later searches where they could hide others."""
     # Under an l2 norm they score. Under an l1 norm they may exceed 1 by rounding, and a search that ends at
     # the first violation would end there.
-    ends_early = hasattr(oracle, "largest_score") and not repeat
+    hides = _is_l2(master) or (oracle.ends_early and not repeat)
     for candidate, k in missing:
-        if master.pricing_weights().ndim == 1:
-            master.add(candidate.column)
-        else:
-            master.add(candidate.column, k)
+        master.add(candidate.column, k)
         result.keys.append(candidate.key)
         result.outputs.append(k)
-        if master.threshold() == 0.0 or ends_early:
+        if hides:
             oracle.exclude(candidate.key)
+
+
+def _is_l2(master: Master) -> bool:
+    """Whether this is an `L2Master`; otherwise it is an `L1Master`."""
+    return master.threshold() == 0.0
 
 
 def _solve(master, result) -> float:
@@ -245,9 +266,9 @@ def _solve(master, result) -> float:
 
 def _full_gap(oracle, master, pricing, solution, limit) -> float:
     """Gap of the problem over all hypotheses; nan if it is above ``limit`` anyway and costs a sum."""
-    if hasattr(master, "full_gap"):
+    if not _is_l2(master):
         gap = float(master.full_gap(pricing.score))
-        if not hasattr(oracle, "largest_score"):
+        if not oracle.ends_early:
             return gap
         # A search that stops at the first violation does not know the largest score.
         return (

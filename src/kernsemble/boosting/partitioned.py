@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernsemble.boosting.stagewise import Boosted, _error_rate, _Path, _step
+from kernsemble.boosting.stagewise import Boosted, StopReason, _error_rate, _Path, _step
 from kernsemble.hypotheses._binned_search import BinnedSearch, Cut
 from kernsemble.hypotheses._stump_coding import choose_coding, sample_rows
 from kernsemble.hypotheses._stump_part import StumpPart
@@ -88,7 +88,7 @@ def partitioned_adaboost(
         tables = team.advance(last, scale.shift, scale.exponent)
         cut, total = _best(search, tables, constant), int(tables[0, 0].sum())
         if cut.score < 0:
-            path.message = "the oracle has no hypothesis left"
+            path.reason = StopReason.EXHAUSTED
             break
         key = Stump(cut.feature, cut.threshold, cut.sign)
         error = (total - cut.score) // 2 / total  # whole numbers: rounded once

@@ -38,15 +38,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 
 from kernsemble.boosting.codes import COLORINGS
 from kernsemble.hypotheses._fixed_point import cut_bits
-from kernsemble.hypotheses.base import Candidate, Oracle, generator
+from kernsemble.hypotheses.base import Oracle, generator
 
 _CHANCE = 1e-12  # an edge of this size is rounding: the hypothesis does not beat chance
-_EXHAUSTED = "the oracle has no hypothesis left"
+
+
+class StopReason(Enum):
+    """Why boosting stopped; the value says it in words."""
+
+    ROUNDS_REACHED = "all rounds were run"
+    EXHAUSTED = "the oracle has no hypothesis left"
+    CHANCE = "no hypothesis beats chance"
+    PERFECT = "a perfect hypothesis was found"
+    PERFECT_AGAIN = "a perfect hypothesis was found again"
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,7 @@ class Boosted:
         Weighted errors (1 - edge) / 2 of the hypotheses when they were found.
     losses : ndarray of shape (n_rounds,)
         Exponential loss after each round, as a fraction of the loss of f = 0.
-    message : str
+    reason : StopReason
         Why boosting stopped.
     """
 
@@ -71,7 +81,12 @@ class Boosted:
     W: np.ndarray
     errors: np.ndarray
     losses: np.ndarray
-    message: str
+    reason: StopReason
+
+    @property
+    def message(self) -> str:
+        """Why boosting stopped, in words."""
+        return self.reason.value
 
 
 def adaboost(
@@ -172,8 +187,8 @@ def adaboost_mh(
 ) -> Boosted:
     """Run AdaBoost.MH: each round, one hypothesis, a vote of -1 or +1 for each class, and one weight.
 
-    The hypothesis maximizes the edge sum_k |sum_i D_ik Y_ik h(x_i)|: exactly if the oracle has
-    ``best_shared``, otherwise among the classes' own best hypotheses.
+    The hypothesis maximizes the edge sum_k |sum_i D_ik Y_ik h(x_i)|: as well as the oracle's
+    ``best_shared`` does.
 
     Parameters
     ----------
@@ -205,9 +220,9 @@ def adaboost_mh(
     scores, D = np.zeros_like(Y), prior
     for _ in rounds:
         V = cut_bits(D, together=True) * Y
-        found = _best_shared(oracle, V)
+        found = oracle.best_shared(V)
         if found is None:
-            path.message = _EXHAUSTED
+            path.reason = StopReason.EXHAUSTED
             break
         votes = np.where(V.T @ found.column >= 0, 1.0, -1.0)
         error = _weight_of_errors(D, Y * votes, found.column[:, None]).sum() / D.sum()
@@ -274,7 +289,7 @@ def adaboost_ecc(
         d = (D * (colors != y[:, None])).sum(axis=1)
         found = oracle.best(cut_bits(d) * y)
         if not found:
-            path.message = _EXHAUSTED
+            path.reason = StopReason.EXHAUSTED
             break
         error = _weight_of_errors(d, y, found[0].column) / d.sum()
         if path.stops([], error):
@@ -294,17 +309,17 @@ class _Path:
     W: list[np.ndarray] = field(default_factory=list)
     errors: list[np.ndarray] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
-    message: str = "all rounds were run"
+    reason: StopReason = StopReason.ROUNDS_REACHED
 
     def stops(self, keys: list[Hashable], errors: np.ndarray | float) -> bool:
         """Tell whether to stop before these hypotheses: none beats chance, or a perfect one comes again."""
         if not self.keys:
             return False  # an ensemble has at least one round, if one of weight zero
         if np.all(np.abs(0.5 - errors) < _CHANCE):
-            self.message = "no hypothesis beats chance"
+            self.reason = StopReason.CHANCE
             return True
         if keys and np.all(errors == 0) and keys == self.keys[-len(keys) :]:
-            self.message = "a perfect hypothesis was found again"
+            self.reason = StopReason.PERFECT_AGAIN
             return True
         return False
 
@@ -317,7 +332,7 @@ class _Path:
 
     def finished(self, W: np.ndarray, errors: np.ndarray) -> Boosted:
         """Return the result."""
-        return Boosted(self.keys, W, errors, np.array(self.losses), self.message)
+        return Boosted(self.keys, W, errors, np.array(self.losses), self.reason)
 
 
 def _boost_columns(
@@ -329,7 +344,7 @@ def _boost_columns(
     for _ in rounds:
         found = oracle.best(cut_bits(D) * Y)
         if not found:
-            path.message = _EXHAUSTED
+            path.reason = StopReason.EXHAUSTED
             break
         keys = [candidate.key for candidate in found]
         H = np.stack([candidate.column for candidate in found], axis=1)
@@ -337,7 +352,7 @@ def _boost_columns(
         if path.stops(keys, errors):
             break
         if least is None and errors[0] == 0:
-            path = _Path(message="a perfect hypothesis was found")
+            path = _Path(reason=StopReason.PERFECT)
             path.add(keys, np.ones(1), errors, float(np.exp(-1.0)))
             break
         w = _step(errors, least or 0.0)
@@ -382,10 +397,3 @@ def _step(errors: np.ndarray | float, least: float) -> np.ndarray | float:
     """Return log((1 - e) / e) / 2, e = ``least`` for perfect hypotheses, and 0 at chance."""
     errors = np.where(errors == 0, least, errors)
     return np.where(np.abs(0.5 - errors) < _CHANCE, 0.0, 0.5 * (np.log1p(-errors) - np.log(errors)))
-
-
-def _best_shared(oracle: Oracle, V: np.ndarray) -> Candidate | None:
-    """Return the hypothesis of the largest sum of |scores| over the columns of V."""
-    if hasattr(oracle, "best_shared"):
-        return oracle.best_shared(V)
-    return max(oracle.best(V), key=lambda found: np.abs(V.T @ found.column).sum(), default=None)

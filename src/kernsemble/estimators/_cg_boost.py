@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from kernsemble.column_generation import ColumnGeneration, column_generation
+from kernsemble.column_generation import ColumnGeneration, StopReason, column_generation
 from kernsemble.estimators._base import check_positive, check_rounds, progress, refuse_huge
 from kernsemble.hypotheses.base import generator, label
 from kernsemble.hypotheses.kernel_columns import KernelColumns
@@ -158,7 +158,7 @@ class CGBoostBase(BaseEstimator):
     def _warn_unless_done(self, found: ColumnGeneration, rule: str) -> None:
         if found.solution is not None:
             found.solution.warn_unless_converged(f"{label(self)}'s master")
-        if rule in ("TR1", "TR2") and found.message == "number of rounds reached":
+        if rule in ("TR1", "TR2") and found.reason is StopReason.ROUNDS_REACHED:
             warnings.warn(
                 f"{label(self)} stopped after n_rounds={self.n_rounds} rounds, before {rule} did, "
                 f"with a duality gap of {self.dual_gap_:.3g} (objective {found.solution.objective:.6g}). "
@@ -214,11 +214,11 @@ class _Watch:
 def _rounds_of_rules(found: ColumnGeneration, oracle: KernelColumns) -> dict[str, int | None]:
     """After how many rounds TR1 would have stopped, and TR2 did; None where they had not come yet."""
     first_full = next((t for t, search in enumerate(oracle.searches) if search.full), None)
-    ended = found.message in ("no hypothesis is missing", "gap of the whole problem reached")
+    ended = found.reason in (StopReason.NOTHING_MISSING, StopReason.GAP_REACHED)
     solved = len(found.rounds) if ended and oracle.full_scan else None
     if not oracle.stratified:
         first_full = None
-    elif not oracle.full_scan and found.message == "no hypothesis is missing":
+    elif not oracle.full_scan and found.reason is StopReason.NOTHING_MISSING:
         first_full = len(found.rounds)
     return {"TR1": first_full, "TR2": solved}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kernsemble.column_generation import ColumnGeneration, column_generation
@@ -51,13 +51,15 @@ class ColumnGenerationClassifier(EnsembleClassifier):
         options = self._base_options()
         oracle = make_oracle(self.base, data.X, random_state=generator(self.random_state), **options)
         rounds = progress(n_rounds, self.verbose, label(self))
+        master = self._master(data)
         result = column_generation(
             oracle,
-            self._master(data),
+            master,
             rounds,
             tol=self.tol,
             per_output=self._per_output,
             repeat=self._repeat,
+            callback=self._after_round(master),
         )
         result.solution.warn_unless_converged(f"The master of {label(self)}")
         self._keep(oracle, result)
@@ -73,6 +75,10 @@ class ColumnGenerationClassifier(EnsembleClassifier):
     def _master(self, data: TrainingData) -> Master:
         """Return the master problem, without columns."""
         raise NotImplementedError
+
+    def _after_round(self, master: Master) -> Callable[[ColumnGeneration], bool | None] | None:
+        """Return what to call after each round; nothing."""
+        return None
 
     def _keep(self, oracle: Oracle, result: ColumnGeneration) -> None:
         """Set the fitted attributes."""

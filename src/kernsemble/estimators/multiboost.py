@@ -149,6 +149,10 @@ class MultiBoost(ColumnGenerationClassifier):
             random_state=generator(self.random_state),
         )
 
+    def _after_round(self, master: Exponential) -> Callable[[ColumnGeneration], None]:
+        """Far from the optimum over all hypotheses there is no use in exact weights."""
+        return lambda result: master.heed(result.rounds[-1].full_gap)
+
     @property
     def _per_output(self) -> bool:
         return self.per_class

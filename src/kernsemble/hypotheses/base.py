@@ -50,16 +50,34 @@ class Hypotheses(Protocol):
 
 
 class Oracle(Protocol):
-    """Prices one family of hypotheses on one training set."""
+    """Prices one family of hypotheses on one training set.
+
+    Derive a family from it: what has a body here suits families that are searched whole.
+
+    Attributes
+    ----------
+    negation_complete : bool
+        Whether the negation of each hypothesis belongs to the family.
+    ends_early : bool, default=False
+        Whether a search may end at a hypothesis that is good enough, before it has seen all.
+    """
 
     negation_complete: bool
+    ends_early: bool = False
 
     def best(self, V: np.ndarray) -> list[Candidate]:
         """Return the best candidate for each column of V: (n,) gives one, (n, K) gives K; none is excluded.
 
-        Ties are broken by the smallest key, so results do not depend on the number of threads.
-        An exhausted family gives an empty list.
+        Ties are broken by the smallest key, so results do not depend on the number of threads. Scores of real
+        values tie when only rounding tells them apart. An exhausted family gives an empty list.
         """
+
+    def best_shared(self, V: np.ndarray) -> Candidate | None:
+        """Return a hypothesis of a large ``sum_k |V[:, k] @ column|``, V (n, K); None if exhausted.
+
+        The best one of all where a family overrides this; here the best among those of single columns.
+        """
+        return max(self.best(V), key=lambda found: np.abs(V.T @ found.column).sum(), default=None)
 
     def exclude(self, key: Hashable) -> None:
         """Leave the hypothesis with this key out of later searches (both polarities)."""
@@ -72,6 +90,14 @@ class Oracle(Protocol):
 
         Half of it is the duality gap of the l2 problems (equation (9) of shen2014).
         """
+        return np.nan
+
+    def largest_score(self, v: np.ndarray) -> float:
+        """Largest score of all hypotheses not excluded, asked for where searches end early.
+
+        Divided by it (if above 1), the dual weights of an l1 problem are feasible.
+        """
+        return max((abs(found.score) for found in self.best(v)), default=0.0)
 
 
 def label(thing: object) -> str:

@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from kernsemble.hypotheses.projections import ProjectionHypotheses, SampledPool
+from kernsemble.hypotheses.projections import DrawnPool, ProjectionHypotheses, SampledPool
 
 
 class FourierHypotheses(ProjectionHypotheses):
@@ -49,6 +49,8 @@ class FourierPool(SampledPool):
         Draw a new pool for every search, instead of one pool for all.
     random_state : int, Generator, RandomState or None, default=None
         What the pools are drawn with.
+    record : list of DrawnPool, optional
+        Pools to be shared, as in `SampledPool`.
 
     Attributes
     ----------
@@ -81,6 +83,7 @@ class FourierPool(SampledPool):
         n_hypotheses: int = 2000,
         fresh: bool = False,
         random_state: object = None,
+        record: list[DrawnPool] | None = None,
     ):
         widths = np.atleast_1d(np.asarray(gamma, dtype=np.float64))
         if not (np.isfinite(widths) & (widths > 0)).all():
@@ -88,7 +91,7 @@ class FourierPool(SampledPool):
         everything = [np.arange(np.shape(X)[1])]
         features = everything if groups is None else [np.asarray(group, dtype=np.intp) for group in groups]
         self.kernels = [(float(width), group) for width, group in product(widths, features)]
-        super().__init__(X, n_hypotheses=n_hypotheses, fresh=fresh, random_state=random_state)
+        super().__init__(X, n_hypotheses=n_hypotheses, fresh=fresh, random_state=random_state, record=record)
 
     def kernel_of(self, key: tuple[int, int]) -> int:
         """Return the index in ``kernels`` of the kernel that this hypothesis belongs to."""

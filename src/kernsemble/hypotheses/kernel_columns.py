@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernsemble.hypotheses.base import Candidate
+from kernsemble.hypotheses.base import Candidate, Oracle
 from kernsemble.hypotheses.kernel_library import Kernel, as_kernel
 
 _EQUAL = 1e-9  # relative difference of scores that does not count
@@ -112,7 +112,7 @@ class KernelExpansion:
         return list(zip(names, self.positions, strict=True))
 
 
-class KernelColumns:
+class KernelColumns(Oracle):
     """Oracle over the columns of a library of kernels.
 
     Parameters
@@ -150,7 +150,7 @@ class KernelColumns:
     ((0, 2), 6.0)
     """
 
-    negation_complete = False
+    negation_complete, ends_early = False, True
 
     def __init__(
         self,

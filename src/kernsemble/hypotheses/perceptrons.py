@@ -8,8 +8,8 @@ import numpy as np
 
 from kernsemble.hypotheses._fixed_point import quantize
 from kernsemble.hypotheses._line_search import descend
-from kernsemble.hypotheses.base import Candidate, as_signs, generator
-from kernsemble.hypotheses.projections import ProjectionHypotheses, SampledPool
+from kernsemble.hypotheses.base import Candidate, Oracle, as_signs, generator
+from kernsemble.hypotheses.projections import DrawnPool, ProjectionHypotheses, SampledPool
 from kernsemble.hypotheses.stumps import StumpOracle
 
 _ATTEMPTS = 10  # descents that may end in an excluded perceptron before the family counts as exhausted
@@ -49,6 +49,8 @@ class PerceptronPool(SampledPool):
         Draw a new pool for every search, instead of one pool for all.
     random_state : int, Generator, RandomState or None, default=None
         What the pools are drawn with.
+    record : list of DrawnPool, optional
+        Pools to be shared, as in `SampledPool`.
 
     Examples
     --------
@@ -70,11 +72,12 @@ class PerceptronPool(SampledPool):
         threshold: str = "ball",
         fresh: bool = False,
         random_state: object = None,
+        record: list[DrawnPool] | None = None,
     ):
         if threshold not in ("ball", "segment"):
             raise ValueError(f"threshold={threshold!r} is not known; choose 'ball' or 'segment'.")
         self.threshold = threshold
-        super().__init__(X, n_hypotheses=n_hypotheses, fresh=fresh, random_state=random_state)
+        super().__init__(X, n_hypotheses=n_hypotheses, fresh=fresh, random_state=random_state, record=record)
 
     def _sample(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         theta = self._random.standard_normal((n, self._X.shape[1]))
@@ -88,7 +91,7 @@ class PerceptronPool(SampledPool):
         return theta, share * ends[0] + (1.0 - share) * ends[1]
 
 
-class PerceptronOracle:
+class PerceptronOracle(Oracle):
     """Learns perceptrons by random coordinate descent on the weighted 0/1 loss (Li and Lin 2007).
 
     Every update picks a direction in the space of (theta, kappa) and takes the exact best step along it, so
@@ -207,10 +210,6 @@ class PerceptronOracle:
         """Return the perceptrons with these keys, in this order."""
         weights = np.array([self._found[number] for number, _ in keys]).reshape(-1, self._samples.shape[1])
         return PerceptronHypotheses(weights[:, :-1], weights[:, -1], [sign for _, sign in keys])
-
-    def sum_of_squares(self, v: np.ndarray) -> float:
-        """Return nan: the family is infinite."""
-        return np.nan
 
 
 def _fisher(X: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from kernsemble.hypotheses._fixed_point import quantize
 from kernsemble.hypotheses._threads import run_pieces
-from kernsemble.hypotheses.base import Candidate, generator
+from kernsemble.hypotheses.base import Candidate, Oracle, generator
 
 _EQUAL = 1e-9  # relative difference of scores that does not count
 _BLOCK = 1 << 21  # entries of H that exist at a time while a decision is computed
@@ -68,7 +68,15 @@ class ProjectionHypotheses:
         raise NotImplementedError
 
 
-class SampledPool:
+class DrawnPool(NamedTuple):
+    """A pool in a record: theta, kappa, and what gives its outputs on the training set, (J, n)."""
+
+    theta: np.ndarray
+    kappa: np.ndarray
+    columns: np.ndarray
+
+
+class SampledPool(Oracle):
     """Oracle over hypotheses drawn at random; a family says how to draw and how to evaluate.
 
     Parameters
@@ -81,6 +89,10 @@ class SampledPool:
         Draw a new pool for every search, instead of one pool for all.
     random_state : int, Generator, RandomState or None, default=None
         What the pools are drawn with: equal states give equal pools.
+    record : list of DrawnPool, optional
+        Pools of the same training set in the order of drawing. Those that are there are read, not drawn, and
+        new ones are written down: oracles that share a record and a generator have the same pools, each of
+        which is drawn once.
 
     Notes
     -----
@@ -92,23 +104,37 @@ class SampledPool:
     _hypotheses: ClassVar[type[ProjectionHypotheses]]
 
     def __init__(
-        self, X: np.ndarray, *, n_hypotheses: int = 2000, fresh: bool = False, random_state: object = None
+        self,
+        X: np.ndarray,
+        *,
+        n_hypotheses: int = 2000,
+        fresh: bool = False,
+        random_state: object = None,
+        record: list[DrawnPool] | None = None,
     ):
         self._X = np.ascontiguousarray(X, dtype=np.float64)
         self.n_hypotheses = int(n_hypotheses)
         self.fresh = bool(fresh)
         self._random = generator(random_state)
+        self._record = record
         self._found: dict[int, tuple[np.ndarray, float]] = {}  # parameters of what was found in earlier pools
         self._excluded: set[int] = set()
         self._first = -self.n_hypotheses  # number of the pool's first member
         self._draw()
 
     def _draw(self) -> None:
-        """Draw the next pool."""
+        """Draw the next pool, or read it from the record."""
         self._first += self.n_hypotheses
-        self._theta, self._kappa = self._sample(self.n_hypotheses)
-        members = self._hypotheses(self._theta, self._kappa, np.ones(self.n_hypotheses))
-        self._columns = np.ascontiguousarray(members.outputs(self._X).T)
+        turn = self._first // self.n_hypotheses
+        if self._record is None or turn == len(self._record):
+            theta, kappa = self._sample(self.n_hypotheses)
+            members = self._hypotheses(theta, kappa, np.ones(self.n_hypotheses))
+            drawn = DrawnPool(theta, kappa, np.ascontiguousarray(members.outputs(self._X).T))
+            if self._record is not None:
+                self._record.append(_packed(drawn))
+        else:
+            drawn = _unpacked(self._record[turn], len(self._X))
+        self._theta, self._kappa, self._columns = drawn
         self._searched = False
 
     def _sample(self, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -183,6 +209,21 @@ class SampledPool:
         scores = self._scores(np.asarray(v, dtype=np.float64).reshape(-1, 1))[0]
         scores[list(self._excluded)] = 0.0
         return float(scores @ scores)
+
+
+def _packed(drawn: DrawnPool) -> DrawnPool:
+    """Return a pool with one bit for each output where outputs are -1 and +1."""
+    if drawn.columns.dtype != np.int8:
+        return drawn
+    return drawn._replace(columns=np.packbits(drawn.columns > 0, axis=1))
+
+
+def _unpacked(drawn: DrawnPool, n_samples: int) -> DrawnPool:
+    """Undo ``_packed``."""
+    if drawn.columns.dtype != np.uint8:
+        return drawn
+    bits = np.unpackbits(drawn.columns, axis=1, count=n_samples)
+    return drawn._replace(columns=2 * bits.view(np.int8) - 1)
 
 
 def _first_of_best(strength: np.ndarray) -> np.ndarray:

@@ -24,13 +24,13 @@ from kernsemble.hypotheses._binned_search import BinnedSearch, Cut
 from kernsemble.hypotheses._fixed_point import quantize
 from kernsemble.hypotheses._stump_coding import choose_coding, sample_rows
 from kernsemble.hypotheses._stump_part import StumpPart
-from kernsemble.hypotheses.base import Candidate
+from kernsemble.hypotheses.base import Candidate, Oracle
 from kernsemble.hypotheses.stumps import Stump, StumpHypotheses
 
 _ROWS = 1 << 16  # rows that are predicted for at a time
 
 
-class StreamedStumpOracle:
+class StreamedStumpOracle(Oracle):
     """Finds the best of all decision stumps on rows in a file, in one pass a search.
 
     Parameters

@@ -23,7 +23,7 @@ from kernsemble.hypotheses._fixed_point import quantize
 from kernsemble.hypotheses._stump_search import Place, StumpSearch
 from kernsemble.hypotheses._stump_votes import add_votes, fill_outputs, step_tables
 from kernsemble.hypotheses._threads import run_pieces
-from kernsemble.hypotheses.base import Candidate, as_signs
+from kernsemble.hypotheses.base import Candidate, Oracle, as_signs
 
 
 class Stump(NamedTuple):
@@ -34,7 +34,7 @@ class Stump(NamedTuple):
     sign: int
 
 
-class StumpOracle:
+class StumpOracle(Oracle):
     """Finds the best of all decision stumps on one training set.
 
     Parameters

@@ -71,7 +71,7 @@ class Solution:
 
 
 class Master(Protocol):
-    """A restricted master problem that grows by columns."""
+    """A restricted master problem that grows by columns: an `L1Master` or an `L2Master`."""
 
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of hypothesis outputs (n_samples,), int8 or float64.
@@ -92,5 +92,17 @@ class Master(Protocol):
     def threshold(self) -> float:
         """Score above which a column is missing from the master: 1 for an l1 norm, 0 for an l2 norm."""
 
-    # An l1 master also has ``full_gap(score) -> float``: the duality gap of the problem over ALL hypotheses,
-    # given the largest score among them. (For an l2 norm the oracle knows it: half its ``sum_of_squares``.)
+
+class L2Master(Master, Protocol):
+    """A master with the penalty 1/2 |w|^2; its threshold is 0.
+
+    Its dual weights are feasible for all hypotheses. The gap of the problem over all of them is that of the
+    solution plus half the oracle's ``sum_of_squares`` (equation (9) of shen2014).
+    """
+
+
+class L1Master(Master, Protocol):
+    """A master with the penalty |w|_1; its threshold is 1."""
+
+    def full_gap(self, score: float) -> float:
+        """Duality gap of the problem over ALL hypotheses, given the largest score among them."""

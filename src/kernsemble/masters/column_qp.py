@@ -102,8 +102,8 @@ class ColumnQP:
             self.add(np.ones(n))
 
     @one_thread
-    def add(self, column: np.ndarray) -> None:
-        """Append one column of hypothesis outputs (n_samples,)."""
+    def add(self, column: np.ndarray, output: int | None = None) -> None:
+        """Append one column of hypothesis outputs (n_samples,); ``output`` is ignored."""
         column = np.asarray(column, dtype=np.float64)
         if column.shape != self._V.shape:
             raise ValueError(f"column has shape {column.shape}, the problem has {len(self._V)} samples.")

@@ -59,8 +59,8 @@ class Exponential:
         Relative duality gap to stop at (newton). In practice the objective is then some 1e-5 above its
         minimum.
     slack : float, default=0.0
-        Part of the last ``full_gap`` that the next ``solve`` may leave open, where that is more than ``tol``
-        (newton): far from the optimum over all hypotheses there is no use in exact weights.
+        Part of the gap given to ``heed`` that the next ``solve`` may leave open, where that is more than
+        ``tol`` (newton): far from the optimum over all hypotheses there is no use in exact weights.
     eps : float, default=0.1
         Violation of the optimality conditions to stop at (fcd).
     tau_max : int, default=10
@@ -171,10 +171,12 @@ class Exponential:
     def full_gap(self, score: float) -> float:
         """Duality gap of the problem over all hypotheses, given the largest score of any of them."""
         scores = self.state.scores()
-        gap = self.state.gap(scores, max(score, float(scores.max(initial=0.0))))
+        return self.state.gap(scores, max(score, float(scores.max(initial=0.0))))
+
+    def heed(self, full_gap: float) -> None:
+        """Let the next ``solve`` leave open a part of the gap over all hypotheses: ``slack`` (newton)."""
         if isinstance(self._solver, LaggedNewton):
-            self._solver.tol = max(self.tol, min(self.slack * gap / self.state.objective, _LOOSEST))
-        return gap
+            self._solver.tol = max(self.tol, min(self.slack * full_gap / self.state.objective, _LOOSEST))
 
     @property
     def n_distinct(self) -> int:

@@ -34,10 +34,12 @@ from kernsemble.masters.base import Solution
 from kernsemble.masters.columns import FAST, INTERCEPTS, SignedColumns, balance, descend
 from kernsemble.masters.hinge_newton import ProximalNewton, RowGram
 from kernsemble.masters.least_norm import least_norm as pick_least_norm
+from kernsemble.masters.least_norm import on_margin
 from kernsemble.masters.one_thread import one_thread
 
 _LEAST_NORM_TOL = 1e-12  # to which the problem is solved where the rows on the margin must be known
-_FACE = 10.0  # times tol and the number of samples: how near to 1 the margin of such a row is
+_FACE = 1e-7  # how near to 1 the margin of such a row is
+_MISSED = 1e-11  # of the loss of w = 0: an error of the dual weights that shows
 _ASCENT_LIMIT = 1e-6  # relative gap below which Newton's steps, the last of which is exact, take over
 _ROUNDING = 1e-14  # of an objective, relative to that of w = 0
 _EPOCHS = 10  # epochs of coordinate ascent between two looks at the gap
@@ -159,10 +161,16 @@ class Hinge:
 
     def _pick_least_norm(self) -> None:
         """Replace the dual incumbent by the point of least norm on its face."""
-        face = np.abs(self._margins - 1.0) <= _FACE * self.tol * len(self.y)
+        face = np.abs(self._margins - 1.0) <= _FACE
         face = np.flatnonzero(face & (self.upper > 0))
-        u = self._u.copy()
-        u[face] = pick_least_norm(self.columns.select(face), u[face], self.upper[face], self.weight[face])
+        A, u = self.columns.select(face), np.where(self._margins < 1.0, self.upper, 0.0)
+        u[face] = 0.0
+        target = on_margin(A, self._u[face], self.columns.combine(u), self.intercept == "free")
+        box = self.upper[face], self.weight[face]
+        u[face] = pick_least_norm(A, self._u[face], *box, target=target)
+        if np.abs(A.T @ u[face] - target).max(initial=0.0) > _MISSED * self._loss_at_zero:
+            u = self._u.copy()  # the rows on the margin are not quite known: stay with what the gap certifies
+            u[face] = pick_least_norm(A, u[face], *box)
         self._dual = -np.inf  # equal but for rounding, and to be taken even if rounding made it smaller
         self._offer_dual(u, self._combined(u))
 

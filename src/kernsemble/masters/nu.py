@@ -203,7 +203,7 @@ class NuTube(ColumnQP):
         """Half width e of the last solution's tube."""
         return float(self.unpenalized_coef_[1])
 
-    def add(self, column: np.ndarray) -> None:
+    def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of hypothesis outputs (n_samples,): it serves both sides of the tube."""
         super().add(np.tile(column, 2))
 

@@ -11,30 +11,23 @@ paper = Paper(
     datasets={label: label for label in ALL_SETS},
     only={"image_block": ["mnist"]},
 )
-# Among columns of nearly the same score, last digits decide which one comes next.
-COLUMN_GENERATION = (
-    "LPBoost", "CGENS-Stump", "CGENS-Fourier", "CG-Boost-l1", "CG-Boost-l2", "MultiBoost-cw",
-)  # fmt: skip
 
 paper.exhibit(
     "limit",
     "CGENS with stumps on its way to the machine over all stumps",
     metrics=("excess", "disagreement", "error"),
     tolerance={"excess": 1e-4},
-    parting=("CGENS-Stump",),
 )
 paper.exhibit(
     "masters",
     "Two masters, two oracles",
     metrics=("objective", "gap", "columns", "error"),
     tolerance={"gap": 1e-2, "objective": 1e-3},
-    parting=("columns", "error"),
 )
 paper.exhibit(
     "diversity",
     "Ten members: by exclusivity, by column generation, by chance",
     metrics=("disagreement", "member_error", "error"),
-    parting=("CGENS", "LPBoost"),
 )
 paper.exhibit(
     "arena",
@@ -43,5 +36,4 @@ paper.exhibit(
     timing=("fit_seconds", "tuning_seconds", "predict_seconds"),
     # A model's pickle holds numbers as text in some libraries.
     tolerance={"kilobytes": 1.0},
-    parting=COLUMN_GENERATION,
 )

@@ -35,9 +35,6 @@ STOP_TIMES = tuple(f"{name}_seconds_{stop}" for stop in STOPS for name in ("fit"
 CURVES = ("curve_rounds", "curve_train", "curve_validation", "curve_test", "curve_objective")
 # Gaps of rounding size are as good as none.
 NO_GAP = {"gap": 1e-9}
-# Which column comes next, among many of nearly the same score, and which C, among equal errors, can hang on
-# the last digits of sums: what was searched on the way, and what stood on the edge of a tolerance.
-ON_THE_WAY = ("log10_C", "scanned")
 RUN_METRICS = ("log10_C", "gap", "scanned", "first_full_scan", *STOP_METRICS, *CURVES)
 
 paper.exhibit(
@@ -49,7 +46,6 @@ paper.exhibit(
     "figure1",
     "A target that is linear + RBF: four models and two norms",
     metrics=("rmse", "train_rmse", "columns", "rbf_columns", "evaluations", "log10_C"),
-    parting=("log10_C",),
     timing=("fit_seconds", "test_seconds"),
 )
 paper.exhibit(
@@ -61,7 +57,6 @@ paper.exhibit(
     ),
     timing=("T_trn", "T_tst"),
     tolerance={"gap": 1e-3},  # runs stop at a gap of one per cent
-    parting=("log10_C", "evaluations", "C_l_TR1", "C_r_TR1"),
 )
 for number, label in ((3, "Forest"), (4, "digits")):
     paper.exhibit(
@@ -70,7 +65,6 @@ for number, label in ((3, "Forest"), (4, "digits")):
         metrics=(*RUN_METRICS, "optimum_error", "optimum_train_error", "counts"),
         timing=STOP_TIMES,
         tolerance=NO_GAP,
-        parting=(*ON_THE_WAY, "counts"),
     )
 paper.exhibit(
     "figure3",
@@ -78,7 +72,6 @@ paper.exhibit(
     metrics=RUN_METRICS,
     timing=STOP_TIMES,
     tolerance=NO_GAP,
-    parting=ON_THE_WAY,
 )
 paper.exhibit(
     "figure4",

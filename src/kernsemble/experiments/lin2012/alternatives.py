@@ -13,10 +13,10 @@ from kernsemble.experiments.lin2012.draws import draw
 from kernsemble.experiments.lin2012.fits import Penalties, boost, generate, generate_stagewise
 from kernsemble.experiments.lin2012.plan import paper
 from kernsemble.experiments.trial import Trial
-from kernsemble.hypotheses.base import Candidate
+from kernsemble.hypotheses.base import Candidate, Oracle
 
 
-class TreeOracle:
+class TreeOracle(Oracle):
     """Grows a tree of depth 2 for each column of V, greedily as scikit-learn does, with weights |V|.
 
     Of a tree and its negation the better one is taken.

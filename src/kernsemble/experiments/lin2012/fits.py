@@ -18,6 +18,7 @@ from kernsemble.boosting.codes import all_colorings, one_against_all, random_cod
 from kernsemble.boosting.stagewise import adaboost_ecc, adaboost_mh, adaboost_mo
 from kernsemble.column_generation import ColumnGeneration, column_generation
 from kernsemble.experiments.lin2012.draws import Draw
+from kernsemble.hypotheses._fixed_point import cut_bits
 from kernsemble.hypotheses.base import Candidate, Hypotheses, Oracle
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.base import Solution
@@ -235,7 +236,7 @@ def generate_stagewise(
     state = ExponentialState(data.labels, data.n_classes, C)
     keys, outputs, solver_seconds, T, snapshots = [], [], 0.0, 0, {}
     for T in range(1, max(checkpoints) + 1):
-        found = _missing(oracle.best(state.signed_weights()), per_class)
+        found = _missing(oracle.best(cut_bits(state.signed_weights())), per_class)
         if not found:
             T -= 1
             break

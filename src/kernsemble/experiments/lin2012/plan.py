@@ -73,8 +73,6 @@ paper.exhibit(
     "pairs",
     "Shared or per class, stage-wise or totally corrective, two losses",
     metrics=("error", "curve", "learners"),
-    # Solved anew in each round, to a tolerance: last digits decide between stumps of nearly the same score.
-    parting=("MH corrective",),
 )
 paper.exhibit(
     "stopping",

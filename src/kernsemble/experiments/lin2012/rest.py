@@ -12,6 +12,7 @@ import numpy as np
 
 from kernsemble.experiments.lin2012.draws import Draw
 from kernsemble.experiments.lin2012.fits import Fitted, Snapshot
+from kernsemble.hypotheses._fixed_point import cut_bits
 from kernsemble.hypotheses.base import Candidate
 from kernsemble.hypotheses.stumps import Stump, StumpOracle
 from kernsemble.masters.exponential import Exponential
@@ -26,6 +27,7 @@ def against_rest(
     keys, outputs, solutions, snapshots = [], [], [None] * K, []
     for T in range(1, max(checkpoints) + 1):
         V = np.column_stack([master.pricing_weights()[:, 1] for master in masters])
+        V = cut_bits(V, together=True)
         for candidate, k in _found(oracle, V, per_class):
             masters[k].add(candidate.column, 1)
             keys.append(candidate.key)

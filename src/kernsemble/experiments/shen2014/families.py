@@ -27,46 +27,15 @@ FAMILIES = (
 )  # fmt: skip
 
 
-class _SharedDraws:
-    """Makes a fresh pool read what others have drawn into a record, and write down what it draws itself.
-
-    All pools of a record have the same generator, which stands where the record ends.
-    """
-
-    def __init__(self, X: np.ndarray, *, record: list, **options: object) -> None:
-        self._record, self._turn = record, 0
-        super().__init__(X, fresh=True, **options)
-
-    def _draw(self) -> None:
-        if self._turn == len(self._record):
-            super()._draw()
-            self._record.append((self._theta, self._kappa, np.packbits(self._columns > 0, axis=1)))
-        else:
-            self._first += self.n_hypotheses
-            self._theta, self._kappa, packed = self._record[self._turn]
-            bits = np.unpackbits(packed, axis=1, count=len(self._X))
-            self._columns = 2 * bits.view(np.int8) - 1
-            self._searched = False
-        self._turn += 1
-
-
-class SharedStumps(_SharedDraws, StumpPool):
-    """Stumps drawn anew in each round, the same for all oracles of a record."""
-
-
-class SharedPerceptrons(_SharedDraws, PerceptronPool):
-    """Perceptrons drawn anew in each round, the same for all oracles of a record."""
-
-
 def shared_family(name: str, seed: int, size: int) -> Family:
     """Return what makes an oracle of training rows (always the same); fresh pools share their draws."""
     kind, _, drawn = name.rpartition(" ")
     if drawn != "fresh":
         return partial(make_family, name, seed=seed, size=size)
-    options = {"n_hypotheses": size, "random_state": np.random.default_rng(seed), "record": []}
+    options = {"n_hypotheses": size, "fresh": True, "random_state": np.random.default_rng(seed), "record": []}
     if kind == "stumps":
-        return partial(SharedStumps, **options)
-    return partial(SharedPerceptrons, threshold=kind.removeprefix("perceptrons "), **options)
+        return partial(StumpPool, **options)
+    return partial(PerceptronPool, threshold=kind.removeprefix("perceptrons "), **options)
 
 
 @paper.trials("pools", methods=FAMILIES, datasets=BINARY_SETS)

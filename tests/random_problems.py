@@ -276,7 +276,7 @@ OPTIONS: dict[str, Callable[[np.random.Generator], dict[str, Any]]] = {
         _columns(rng)
         | {
             "intercept": _pick(rng, "free", "penalized", "none"),
-            "solver": _pick(rng, "dual-simplex", "primal-simplex", "ipm"),
+            "solver": _pick(rng, "sifting", "sifting", "dual-simplex", "primal-simplex", "ipm"),
         }
     ),
     "MultiBoost": _multiboost,

@@ -41,6 +41,7 @@ from kernsemble.masters.sifting import Outputs, Sifting
 
 SOLVERS = ("sifting", *HIGHS_SOLVERS)
 _FACE = 1e-9  # slack, relative to the targets, of a row on its kink
+_ROUNDING = 1e-14  # of an objective, relative to that of w = 0
 _ZERO = 1e-12  # weight, relative to the largest, that counts as none
 
 
@@ -99,7 +100,8 @@ class _L1Master:
         V, dual = self._feasible(u)
         b = float(theta[0]) if self._first else 0.0
         gap = objective - dual
-        converged = bool(gap <= self.tol * objective)
+        loss_at_zero = float(self.hinges.upper @ np.maximum(self.hinges.target, 0.0))
+        converged = bool(gap <= max(self.tol * objective, _ROUNDING * loss_at_zero))
         self.solution = Solution(
             theta[self._first :], b, self._own_weights(V), objective, gap, n_iter, converged, message
         )

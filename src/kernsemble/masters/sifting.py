@@ -44,7 +44,7 @@ _DRIFT = 1e-9  # the same, beyond which the inverse is made anew
 _STALE = 1e-12  # error of a score, relative to its bound, from which on `held` is summed anew
 _SINGULAR = 1e-6  # error of an inverse of no use
 _MOST_PASSES = 100
-_PIVOTS = 100  # for each column: most pivots of one pass
+_PIVOTS = 200  # for each column: most pivots of one solve
 
 
 class Outputs:
@@ -206,8 +206,11 @@ class Sifting:
         self._hold_new()
         n_near = max(_LEAST_NEAR, _NEAR * len(self.weights), len(self.target) // 10)
         near = self._nearest(n_near)
+        limit = _PIVOTS * (len(self.weights) + 10)
         for _ in range(_MOST_PASSES):
-            new, how = self._pivot(near)
+            if n_pivots >= limit:
+                break
+            new, how = self._pivot(near, limit - n_pivots)
             n_pivots += new
             if how == DRIFTED:
                 self._factor()
@@ -227,7 +230,7 @@ class Sifting:
         reach = np.partition(distance, count)[count] if count < len(distance) else np.inf
         return (distance <= reach) & (self.upper > 0)
 
-    def _pivot(self, working: np.ndarray) -> tuple[int, int]:
+    def _pivot(self, working: np.ndarray, limit: int) -> tuple[int, int]:
         """Run the simplex on these rows; return the number of pivots and how it ended."""
         J, k = len(self.weights), int(self.size[0])
         working[self.rows[:k]] = True
@@ -242,7 +245,7 @@ class Sifting:
             self.slack[near], self.side[near], self.weights, self.sign, self.held, place, rows, self.columns,
             self.inverse, self.size, shifted,
         )  # fmt: skip
-        n_pivots, how = minimize(problem, vertex, _PIVOTS * (J + 10))
+        n_pivots, how = minimize(problem, vertex, limit)
         k = int(self.size[0])
         self.side[near], self.rows[:k] = vertex.side, near[rows[:k]]
         if shifted[0]:

@@ -64,7 +64,7 @@ _FEW = 0.5  # share of the samples above which a working set does not pay
 _ACCURACY, _SEGMENT = 1e-2, 1e-3  # of a line search, of Newton's and between two primal points
 _EXACT = 1e-7  # the same where Newton's method ends after finitely many steps
 _FLOOR = 1e-7  # share of the loss at 0 below which the objective counts as zero
-_ROUNDING = 1e-15  # of a sum, relative to its terms
+_ROUNDING = 2e-15  # of a sum, relative to its terms
 _PATIENCE, _STALLED = 60, 0.99  # steps without a gap smaller by that factor, after which rounding rules
 _LONGER = 1e-13  # by so much weights are scaled up past the margin, where rounding could undo it
 
@@ -456,7 +456,7 @@ class NewtonSolver:
             self.combined = self.matrix.combine(self.V)
             self.floor, self._zero = (0.0, 0.0) if value > 0.0 else (_FLOOR * at_zero, _ROUNDING * at_zero)
         if reference is not None:
-            self.floor = _FLOOR * reference
+            self.floor = reference
         if not self.matrix.n_columns:
             self.V = whole.sharp.weights(self.f)
         self._judge(whole)

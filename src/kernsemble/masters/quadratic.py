@@ -49,6 +49,7 @@ from kernsemble.masters.rows import Rows, Span
 
 INTERCEPTS = ("none", "free", "penalized")
 _LEAST_NORM_TOL = 1e-12  # to which the problem is solved where the rows on the margin must be known
+_SHARE = 1e-7  # of a reference value below which the objective counts as zero
 _FACE = 10.0  # times tol and the number of samples: how near to 1 the margin of such a row is
 
 
@@ -66,8 +67,12 @@ class ColumnQP:
     matrix : {Rows, Span, PackedRows}, optional
         Class of the matrix that the columns are stored in. By default columns that may depend on each other
         are compressed (`Span`), unless a bound on single weights forbids mixing them.
+    H : ndarray of shape (n_samples, n_columns), optional
+        Columns to begin with.
     tol : float, default=1e-8
         Relative duality gap to reach.
+    floor : float, default=0.0
+        What the gap is relative to where the objective is smaller.
     max_iter : int, default=1000
         Most Newton steps in one ``solve``.
 
@@ -92,14 +97,16 @@ class ColumnQP:
         intercept: str = "none",
         positive: bool = False,
         matrix: type[Rows] | None = None,
+        H: np.ndarray | None = None,
         tol: float = 1e-8,
+        floor: float = 0.0,
         max_iter: int = 1000,
     ) -> None:
         if intercept not in INTERCEPTS:
             raise ValueError(f"intercept={intercept!r}: use one of {INTERCEPTS}.")
         n = len(loss.target)
         self.loss, self.intercept, self.positive = loss, intercept, positive
-        self.tol, self.max_iter = tol, max_iter
+        self.tol, self.max_iter, self.floor = tol, max_iter, floor
         if self._groups is not None:
             leading, sums = self._groups
         else:
@@ -107,7 +114,7 @@ class ColumnQP:
         self.n_leading = leading.shape[1]
         store = matrix or (Rows if positive else Span)
         self._solver = NewtonSolver(
-            store(n, leading),
+            store(n, leading) if H is None else Rows.of(np.hstack([leading, H]), leading),
             loss,
             sums[: self.n_leading],
             positive=positive,
@@ -169,7 +176,7 @@ class ColumnQP:
 
     def _reference(self) -> float | None:
         """A value that the objective is measured by where it is close to 0; None: the loss at 0."""
-        return None
+        return self.floor or None
 
     def _signed(self, V: np.ndarray) -> np.ndarray:
         """Weights that columns are priced with: V itself here."""
@@ -405,8 +412,8 @@ class _NuForm(ColumnQP):
         return float(np.mean(np.abs(self._scores))) or 1.0
 
     def _reference(self) -> float:
-        """What the objective would be if no scores canceled."""
-        return 0.5 * self._square
+        """A share of what the objective would be if no scores canceled."""
+        return _SHARE * 0.5 * self._square
 
 
 class NuNovelty(_NuForm):

@@ -47,29 +47,33 @@ class Rows:
     """
 
     def __init__(self, n_samples: int, leading: np.ndarray | None = None) -> None:
-        self.data = np.zeros((n_samples, _CHUNK), dtype=np.int8)
+        self._store(n_samples)
         self.n_columns = 0
         self.leading = np.empty((n_samples, 0), dtype=np.int8) if leading is None else leading
         for column in self.leading.T:
             self._append(column)
 
+    def _store(self, n_samples: int) -> None:
+        """Make room."""
+        self.data = np.zeros((n_samples, _CHUNK), dtype=np.int8)
+
     @classmethod
-    def filled(cls, H: np.ndarray, leading: np.ndarray) -> Rows:
-        """Return leading columns and those of H (n_samples, n_columns), at once."""
-        rows = cls(len(H), leading)
-        rows.data, rows.n_columns = np.hstack([leading, H]), leading.shape[1] + H.shape[1]
+    def of(cls, data: np.ndarray, leading: np.ndarray) -> Rows:
+        """Return the matrix ``data``, rows contiguous, whose first columns are the leading ones."""
+        rows = cls(0)
+        rows.data, rows.n_columns, rows.leading = data, data.shape[1], leading
         return rows
 
     def add(self, column: np.ndarray) -> None:
         """Append one column (n_samples,), int8 or float64."""
-        self._append(check_column(column, len(self.data)))
+        self._append(check_column(column, self.shape[0]))
 
     def _append(self, column: np.ndarray) -> None:
         if column.dtype != np.int8 and self.data.dtype == np.int8:
             self.data = self.data.astype(np.float64)
         n, room = self.data.shape
         if self.n_columns == room:
-            grown = np.zeros((n, room + max(_CHUNK, _CHUNK * (room // (2 * _CHUNK)))), dtype=self.data.dtype)
+            grown = np.zeros((n, room + _CHUNK * max(1, room // (2 * _CHUNK))), dtype=self.data.dtype)
             grown[:, :room] = self.data
             self.data = grown
         self.data[:, self.n_columns] = column
@@ -108,10 +112,7 @@ class Rows:
 
     def take(self, indices: np.ndarray) -> Rows:
         """Return the matrix of some rows."""
-        part = Rows(0)
-        part.data, part.n_columns = self.data[indices, : self.n_columns], self.n_columns
-        part.leading = self.leading[indices]
-        return part
+        return Rows.of(self.data[indices, : self.n_columns], self.leading[indices])
 
     def floats(self, indices: np.ndarray, dtype: type = np.float64) -> np.ndarray:
         """Rows at the indices, as floats."""
@@ -156,9 +157,8 @@ class Span(Rows):
 
     def __init__(self, n_samples: int, leading: np.ndarray | None = None) -> None:
         super().__init__(n_samples, leading)
-        self.data = self.data.astype(np.float64)
         self._basis = Rows(n_samples)
-        self._basis.data = self._basis.data.astype(np.float64)
+        self.data, self._basis.data = self.data.astype(np.float64), self._basis.data.astype(np.float64)
         self._R = np.zeros((0, 0))  # H = B R
         self._T = np.zeros((0, 0))  # Z = B T
 

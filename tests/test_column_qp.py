@@ -6,10 +6,10 @@ import pytest
 from kkt import assert_kkt
 from numpy.testing import assert_allclose
 
-from kernsemble.masters.box_loss import BoxLoss
-from kernsemble.masters.column_qp import ColumnQP, HingeQP
+from kernsemble.masters.losses import BoxLoss
+from kernsemble.masters.quadratic import ColumnQP, HingeQP
 from kernsemble.masters.column_span import ColumnSpan
-from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.quadratic import Hinge
 
 CLARABEL = {"solver": cp.CLARABEL, "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 INTERCEPTS = ("none", "free", "penalized")

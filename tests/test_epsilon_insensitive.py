@@ -7,9 +7,9 @@ from kkt import assert_kkt
 from numpy.testing import assert_allclose
 from sklearn.svm import SVR, NuSVR, OneClassSVM
 
-from kernsemble.masters.epsilon_insensitive import EpsilonInsensitive
+from kernsemble.masters.quadratic import EpsilonInsensitive
 from kernsemble.masters.epsilon_lp import EpsilonInsensitiveLP
-from kernsemble.masters.nu import NuHinge, NuNovelty, NuTube
+from kernsemble.masters.quadratic import NuHinge, NuNovelty, NuTube
 
 CLARABEL = {"solver": cp.CLARABEL, "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 INTERCEPTS = ("none", "free", "penalized")

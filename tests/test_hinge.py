@@ -8,7 +8,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from kernsemble.masters import columns, hinge, hinge_newton
 from kernsemble.masters.columns import INTERCEPTS, SignedColumns, balance
-from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.quadratic import Hinge
 from kernsemble.masters.least_norm import least_norm
 
 TIGHT = 1e-12  # of a gap: the square root of it is what theta and A'u may differ by

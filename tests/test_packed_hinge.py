@@ -8,9 +8,9 @@ from kernsemble import CGEns
 from kernsemble.estimators.streamed_cgens import StreamedCGEns
 from kernsemble.hypotheses import _threads
 from kernsemble.masters import packed_columns
-from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.quadratic import Hinge
 from kernsemble.masters.packed_columns import PackedColumns
-from kernsemble.masters.packed_hinge import PackedHinge
+from kernsemble.masters.packed_rows import PackedHinge
 
 INTERCEPTS = ["none", "free", "penalized"]
 

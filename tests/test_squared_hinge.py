@@ -7,7 +7,7 @@ from sklearn.svm import LinearSVC
 
 from kernsemble.masters import squared_hinge
 from kernsemble.masters.columns import INTERCEPTS
-from kernsemble.masters.squared_hinge import SquaredHinge
+from kernsemble.masters.quadratic import SquaredHinge
 
 TIGHT = 1e-14
 

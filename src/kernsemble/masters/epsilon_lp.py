@@ -20,9 +20,8 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
-from kernsemble.masters.base import Solution
-from kernsemble.masters.box_loss import BoxLoss
-from kernsemble.masters.columns import INTERCEPTS
+from kernsemble.masters.base import INTERCEPTS, Solution
+from kernsemble.masters.losses import BoxLoss
 
 _TOLERANCE = 1e-9  # HiGHS' feasibility tolerances
 

@@ -28,8 +28,8 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
-from kernsemble.masters.base import Solution
-from kernsemble.masters.columns import INTERCEPTS, SignedColumns, balance
+from kernsemble.masters.base import INTERCEPTS, Solution
+from kernsemble.masters.columns import SignedColumns, balance
 
 _TOLERANCE = 1e-9
 SOLVERS = ("dual-simplex", "primal-simplex", "ipm")

@@ -56,16 +56,19 @@ from kernsemble.masters.rows import (
 _BAND = 0.1  # scores within this share of their scale from a kink count as free at first
 _INNER_SHARE = 0.3  # of the gap: what the inner problem may miss when the centers move
 _SHORT, _LONG = 6, 12  # inner steps below which delta halves, and above which it quadruples
-_LEAST_DELTA = 1e-3  # share of the natural delta below which there is nothing to gain but rounding
+_LEAST_DELTA = 1e-8  # share of the natural delta below which there is nothing to gain but rounding
 _UNPENALIZED, _LEAST_UNPENALIZED = 1e-4, 1e-8  # r delta at the start; it falls as delta does, down to this
 _SMOOTH_UNPENALIZED = 1e-9  # the same where nothing else is smoothed
+_CURVED = 1e-4  # share of the scale of scores that a curved loss spreads the dual weights over
 _DISTANCE = 0.5  # from a kink, in units of the scale of scores, at which a sample is settled
+_TRUSTED = 0.2  # relative gap above which too much is open to settle anything
 _FEW = 0.5  # share of the samples above which a working set does not pay
 _ACCURACY, _SEGMENT = 1e-2, 1e-3  # of a line search, of Newton's and between two primal points
 _EXACT = 1e-7  # the same where Newton's method ends after finitely many steps
 _FLOOR = 1e-7  # share of the loss at 0 below which the objective counts as zero
 _ROUNDING = 2e-15  # of a sum, relative to its terms
 _PATIENCE, _STALLED = 60, 0.99  # steps without a gap smaller by that factor, after which rounding rules
+_SWING = 1e3  # factor by which changes may exceed what is left before their rounding is undone
 _LONGER = 1e-13  # by so much weights are scaled up past the margin, where rounding could undo it
 
 
@@ -136,7 +139,7 @@ def _lowered(V: np.ndarray, excess: float, lower: np.ndarray, upper: np.ndarray)
         total = -float(room.sum())
         if np.isfinite(total) and abs(total) >= abs(excess):
             return V + room * (excess / total) if excess else V
-    return None
+    return V if abs(excess) <= 1e-14 * float(np.abs(V).sum()) else None
 
 
 class ProximalNewton:
@@ -175,7 +178,7 @@ class ProximalNewton:
         self.metric = np.ones(len(x))
         self.metric[: part.n_leading] = (_UNPENALIZED if active is None else _SMOOTH_UNPENALIZED) / self.delta
         self._ratio = _bound_curvatures(part)
-        self.inner = 0
+        self.inner, self._swing = 0, 0.0
         self._smooth()
         self._evaluate()
 
@@ -198,6 +201,8 @@ class ProximalNewton:
         length = self._line_search(direction, along)
         self.x += length * direction
         self.f += length * along
+        if length * np.abs(along).max(initial=0.0) > _SWING * np.abs(self.f).max(initial=0.0):
+            self.f = self.part.scores(self.x)
         self.inner += 1
         self._evaluate()
         self._offer_primal()
@@ -210,7 +215,12 @@ class ProximalNewton:
     def _evaluate(self) -> None:
         """Multipliers at x and the gradient of the inner problem."""
         V = self.smoothed.weights(self.f)
-        self.pull = self.pull + self.part.combine(V - self.V)  # rows that stay at an end cost nothing
+        change = V - self.V
+        self._swing = max(self._swing, float(np.abs(change).max(initial=0.0)))
+        if self._swing > _SWING * float(np.abs(V).max(initial=0.0)):
+            self.pull, self._swing = self.part.combine(V) - self.part.cost, 0.0
+        else:
+            self.pull = self.pull + self.part.combine(change)  # rows that stay at an end cost nothing
         self.V = V
         self.gradient = self.metric * self._from_center() - self.pull
 
@@ -229,8 +239,9 @@ class ProximalNewton:
         self.center_V, self.center = self.V, self.x[:g].copy()
         if self.inner < _SHORT:
             natural = self._natural_delta(self.V[: len(self.share)])
-            self.delta = max(min(0.5 * self.delta, natural), _LEAST_DELTA * natural)
-            self.metric[:g] = np.maximum(0.25 * self.metric[:g], _LEAST_UNPENALIZED / self.delta)
+            factor = 0.1 if self.inner == 1 else 0.5
+            self.delta = max(min(factor * self.delta, natural), _LEAST_DELTA * natural)
+            self.metric[:g] = np.maximum(0.5 * factor * self.metric[:g], _LEAST_UNPENALIZED / self.delta)
         elif self.inner > _LONG:
             self.delta *= 4.0
         self.inner = 0
@@ -374,7 +385,7 @@ class NewtonSolver:
         change = self.matrix.add(column)
         self.gram.grow(column)
         if self.active is not None:
-            self.active.grow(column)
+            self.active.grow(column, change is None)
         if change is None:
             self.x = np.append(self.x, 0.0)
             self.combined = np.append(self.combined, 0.0 if V is None else column @ V)
@@ -423,13 +434,14 @@ class NewtonSolver:
                 fresh = self._refresh(whole, tol)
             if self.gap <= self._limit(tol, self.objective) or n_iter >= max_iter:
                 return n_iter
-            settled = self.loss.is_settled(self.f, self.V, distance)
-            part = whole if settled.mean() < _FEW else self._part(settled)
-            before = self.gap
+            part, before = whole, self.gap
+            if self.gap <= _TRUSTED * abs(self.objective):
+                settled = self.loss.is_settled(self.f, self.V, distance)
+                part = whole if settled.mean() < _FEW else self._part(settled)
             n_iter += self._improve(whole, part, tol, max_iter - n_iter, scale)
             if part is whole and self.gap > _STALLED * before:
                 return n_iter
-            distance, fresh = 2.0 * distance, False
+            distance, fresh = 4.0 * distance, False
 
     def _limit(self, tol: float, objective: float) -> float:
         """Gap to stop at; never below the rounding of the sums."""
@@ -489,7 +501,7 @@ class NewtonSolver:
         newton = ProximalNewton(
             part,
             self.gram,
-            self.active,
+            self.active if self._is_smooth(scale) else None,
             self.x,
             self.f[take],
             self.V[take],
@@ -505,6 +517,11 @@ class NewtonSolver:
                 since, gap = 0, newton.gap
         self._take(whole, part, newton)
         return max(n_iter, 1)
+
+    def _is_smooth(self, scale: float) -> bool:
+        """Whether scores determine the dual weights to enough digits without a proximal term."""
+        k = self.loss.curvature
+        return k is not None and float(np.max(np.abs(k * self.V))) >= _CURVED * scale
 
     def _take(self, whole: Part, part: Part, newton: ProximalNewton) -> None:
         """Take over the incumbents of a part."""

@@ -40,14 +40,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernsemble.masters.base import Solution
+from kernsemble.masters.base import INTERCEPTS, Solution
 from kernsemble.masters.least_norm import least_norm as pick_least_norm
 from kernsemble.masters.losses import BoxLoss
 from kernsemble.masters.newton import NewtonSolver
 from kernsemble.masters.one_thread import one_thread
 from kernsemble.masters.rows import Rows, Span
 
-INTERCEPTS = ("none", "free", "penalized")
 _LEAST_NORM_TOL = 1e-12  # to which the problem is solved where the rows on the margin must be known
 _SHARE = 1e-7  # of a reference value below which the objective counts as zero
 _FACE = 10.0  # times tol and the number of samples: how near to 1 the margin of such a row is

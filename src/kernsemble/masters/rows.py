@@ -370,13 +370,15 @@ class ColumnGram:
         self.matrix = np.zeros((size, size), order="F")
         self.work = np.empty((size, size), order="F")
 
-    def grow(self, column: np.ndarray) -> None:
-        """Border the matrix by the products with a new column."""
+    def grow(self, column: np.ndarray, appended: bool = True) -> None:
+        """Border the matrix by the products with a new column; forget it if that changed the others."""
         m, size = self.columns.n_columns, len(self.matrix)
         if size < m:
             matrix = np.zeros((size + _PAD, size + _PAD), order="F")
             matrix[:size, :size] = self.matrix
             self.matrix, self.work = matrix, np.empty_like(matrix)
+        if not appended:
+            self.active[:], self.matrix[:] = False, 0.0
         if not self.active.any():
             return
         self.matrix[m - 1, :m] = self.columns.combine(np.where(self.active, self.slope * column, 0.0))

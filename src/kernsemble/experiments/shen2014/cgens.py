@@ -8,7 +8,7 @@ from functools import partial
 from kernsemble.experiments.shen2014.draws import Draw
 from kernsemble.experiments.shen2014.ensembles import Family, Fit, Stages, boosting, generate
 from kernsemble.hypotheses.stumps import StumpOracle
-from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.quadratic import Hinge
 
 
 def machine_ensemble(family: Family, tol: float) -> Fit:

@@ -19,8 +19,8 @@ from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.fourier import FourierPool
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.kernels import stump_kernel
-from kernsemble.masters.hinge import Hinge
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
+from kernsemble.masters.quadratic import Hinge
 
 
 @paper.trials("path", methods=("CGENS",), datasets=BINARY_SETS)

@@ -319,6 +319,7 @@ def test_certificates_hold_from_tiny_to_huge_costs(name, C, rng):
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1e4])
 def test_ties_and_scales(rng, kind, C):
     H = rng.normal(size=(60, 6))
+    C = min(C, 100.0) if kind == "large" else C  # C |x|^2 = 1e16 leaves no digits
     if kind == "duplicated rows":
         H = np.repeat(H[:15], 4, axis=0)
     elif kind in ("integers", "bits"):

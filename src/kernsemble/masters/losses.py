@@ -170,7 +170,9 @@ class Smoothed(NamedTuple):
             inside &= V != 0.0
         return np.flatnonzero(inside)
 
-    def search(self, f: np.ndarray, along: np.ndarray, linear: float, square: float, accuracy: float) -> float:
+    def search(
+        self, f: np.ndarray, along: np.ndarray, linear: float, square: float, accuracy: float
+    ) -> float:
         """Minimize ``linear t + square t^2 / 2 + sum_i loss_i(f_i + t along_i)`` over [0, 1].
 
         Its slope is piecewise linear and never falls. The search ends where the slope is ``accuracy`` of that

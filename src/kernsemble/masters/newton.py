@@ -139,7 +139,7 @@ def _lowered(V: np.ndarray, excess: float, lower: np.ndarray, upper: np.ndarray)
         total = -float(room.sum())
         if np.isfinite(total) and abs(total) >= abs(excess):
             return V + room * (excess / total) if excess else V
-    return V if abs(excess) <= 1e-14 * float(np.abs(V).sum()) else None
+    return V if abs(excess) <= 1e-13 * float(np.abs(V).sum()) else None
 
 
 class ProximalNewton:
@@ -472,11 +472,23 @@ class NewtonSolver:
         if not self.matrix.n_columns:
             self.V = whole.sharp.weights(self.f)
         self._judge(whole)
+        if self.dual_objective < 0.0 and not whole.cost.any():
+            self._shrink(whole)
+
+    def _shrink(self, whole: Part) -> None:
+        """Take the best multiple of V, which a new column may have made too long."""
+        gain, kept = self.loss.gain(self.V), self.V
+        length = gain / (2.0 * (gain - self.dual_objective))
+        if 0.0 < length < 1.0:
+            self.V, self.combined = length * kept, length * self.combined
+            self._judge(whole)
 
     def _judge(self, whole: Part) -> None:
         """Repair V and evaluate both objectives."""
         self.objective = whole.primal(self.x, self.f)
-        self.noise = self._zero + _ROUNDING * (abs(self.objective) + float(np.abs(self.loss.target) @ np.abs(self.V)))
+        self.noise = self._zero + _ROUNDING * (
+            abs(self.objective) + float(np.abs(self.loss.target) @ np.abs(self.V))
+        )
         V, pull, self.dual_objective = whole.repair(self.V, self.combined - whole.cost)
         if V is not self.V:
             self.V, self.combined = V, pull + whole.cost

@@ -1,4 +1,4 @@
-"""The signed rows ``a_i = y_i (h_1(x_i), ..., h_J(x_i))`` of a margin master, and the balance of its dual weights.
+"""The signed rows ``a_i = y_i (h_1(x_i), ..., h_J(x_i))`` of a margin master; balanced dual weights.
 
 Rows are int8 as long as all columns are -1, 0 or +1, float64 from the first other column on.
 """

@@ -140,6 +140,11 @@ class BoxLoss:
         """Smallest ratio of a score to its target where that is what a hinge asks for; otherwise 0."""
         return float(_nearest(f, self.target, *self.box))
 
+    def movable(self, f: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """Indices of the weights that are free, or at an end of their box that is not theirs."""
+        wanted = self.sharp().weights(f)
+        return np.flatnonzero((V != wanted) | ((self.lower < V) & (self.upper > V) & (V != 0.0)))
+
     def is_settled(self, f: np.ndarray, V: np.ndarray, distance: float) -> np.ndarray:
         """Whether a dual weight is at a kink of its conjugate, and its score that far from moving it."""
         out = np.zeros(len(f), dtype=np.bool_)

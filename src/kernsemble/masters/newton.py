@@ -3,10 +3,10 @@ r"""One proximal Newton method for every loss that is linear or quadratic by pie
 ::
 
     Primal:  min_x  1/2 sum_{j in Q} x_j^2 + q'x + sum_i loss_i((A x)_i),     x_j >= 0 for j in P
-    Dual:    max_V  sum_i gain_i(V_i) - 1/2 sum_{j in Q} [(A'V - q)_j]^2,     l <= V <= h,   (A'V)_j = q_j off Q
+    Dual:    max_V  sum_i gain_i(V_i) - 1/2 sum_{j in Q} [(A'V - q)_j]^2,    l <= V <= h,  (A'V)_j = q_j off Q
 
-with losses and gains as in `losses` ([z] is max(z, 0) on P). The columns outside Q are the leading ones of the
-matrix, entries 0 and 1: ones for a free intercept, or the two classes (sides) of the nu forms. A bound
+with losses and gains as in `losses` ([z] is max(z, 0) on P). The columns outside Q are the leading ones of
+the matrix, entries 0 and 1: ones for a free intercept, or the two classes (sides) of the nu forms. A bound
 x_j >= 0 is one more loss, ``max_{v >= 0} v (0 - x_j)``, whose row is a unit vector.
 
 Proximal step. With centers (a, z) for V and the leading x, and curvatures d and r,
@@ -15,12 +15,12 @@ Proximal step. With centers (a, z) for V and the leading x, and curvatures d and
            + sum_i max_v { v (t_i - f_i) - epsilon |v| - k_i/2 v^2 - d_i/2 (v - a_i)^2 }
 
 is quadratic by pieces. Newton's matrix is ``D + A_F' diag(1/(k + d)) A_F`` over the samples F whose weight
-moves with the score, D = diag(1 or r). It is factored on its smaller side: that of the rows F (`RowGram`) or of
-the columns (`ColumnGram`). Each step ends in an exact line search on the piecewise linear slope. When half the
-squared gradient, which is what an unsolved inner problem adds to the gap, is small beside it, the centers move
-to the multipliers found; d shrinks if that was easy. At a fixed point V solves the dual and x the primal at
-any d: nothing is smoothed away. Where k > 0 no proximal term is needed, d = 0, and Newton's method ends after
-finitely many steps.
+moves with the score, D = diag(1 or r). It is factored on its smaller side: that of the rows F (`RowGram`) or
+of the columns (`ColumnGram`). Each step ends in an exact line search on the piecewise linear slope. When half
+the squared gradient, which is what an unsolved inner problem adds to the gap, is small beside it, the centers
+move to the multipliers found; d shrinks if that was easy. At a fixed point V solves the dual and x the primal
+at any d: nothing is smoothed away. Where k > 0 no proximal term is needed, d = 0, and Newton's method ends
+after finitely many steps.
 
 Scales. d_i = delta / s_i with s_i the width of the box relative to the widest (a sample of weight 2 counts
 like two), and delta such that scores within a tenth of their scale move weights by their own size. That
@@ -30,11 +30,12 @@ factor. A first guess of their size, and a first dual point, is the best multipl
 Working set. A sample whose weight is at an end of its box, with a score far from moving it, is settled: its
 loss is taken as linear, and Newton's method sees the others only. The result is then judged over all samples.
 
-Stop. Incumbents are the best primal and the best dual point; the primal one moves by exact line search towards
-each new point, which certifies several times earlier than the last iterate does. A dual point that misses its
-equations is made feasible by shrinking (else by growing) the weights of one side. The method ends when the
-difference of their objectives, the gap, is at most ``tol`` times the objective. Scores and combinations that
-were added up step by step are computed anew before that is believed, wherever their rounding could matter.
+Stop. Incumbents are the best primal and the best dual point; the primal one moves by exact line search
+towards each new point, which certifies several times earlier than the last iterate does. A dual point that
+misses its equations is made feasible by shrinking (else by growing) the weights of one side. The method ends
+when the difference of their objectives, the gap, is at most ``tol`` times the objective. Scores and
+combinations that were added up step by step are computed anew before that is believed, wherever their
+rounding could matter.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ from kernsemble.masters.rows import (
     ColumnGram,
     RowGram,
     Rows,
+    ascend,
     products_of_columns,
     solve_positive_definite,
 )
@@ -60,6 +62,9 @@ _LEAST_DELTA = 1e-8  # share of the natural delta below which there is nothing t
 _UNPENALIZED, _LEAST_UNPENALIZED = 1e-4, 1e-8  # r delta at the start; it falls as delta does, down to this
 _SMOOTH_UNPENALIZED = 1e-9  # the same where nothing else is smoothed
 _CURVED = 1e-4  # share of the scale of scores that a curved loss spreads the dual weights over
+_EPOCHS = 10  # of coordinate ascent between two looks at the gap
+_ASCENT_LIMIT = 1e-6  # relative gap below which Newton's steps, the last of which is exact, take over
+_ASCENT_METRIC = 2.0**-3  # curvature that stands in for a free leading coefficient; exact in binary
 _DISTANCE = 0.5  # from a kink, in units of the scale of scores, at which a sample is settled
 _TRUSTED = 0.2  # relative gap above which too much is open to settle anything
 _FEW = 0.5  # share of the samples above which a working set does not pay
@@ -142,10 +147,93 @@ def _lowered(V: np.ndarray, excess: float, lower: np.ndarray, upper: np.ndarray)
     return V if abs(excess) <= 1e-13 * float(np.abs(V).sum()) else None
 
 
-class ProximalNewton:
-    """Newton steps on a part of the problem, from a primal and a dual point.
+class Incumbents:
+    """The best primal and the best dual point of a part of the problem: best_x, best_f, best_V, best_pull."""
 
-    After each ``step`` the incumbents best_x, best_f, best_V, best_pull and their objectives agree.
+    def __init__(self, part: Part, x: np.ndarray, f: np.ndarray, V: np.ndarray, pull: np.ndarray) -> None:
+        self.part = part
+        self.best_x, self.best_f, self.objective = x, f, part.primal(x, f)
+        self.best_V, self.best_pull, self.dual_objective = part.repair(V, pull)
+
+    @property
+    def gap(self) -> float:
+        """Between the incumbents."""
+        return self.objective - self.dual_objective
+
+    def offer_primal(self, x: np.ndarray, f: np.ndarray) -> None:
+        """Move the primal incumbent to the best point between it and x."""
+        part = self.part
+        if np.any(x[part.bounded] < 0.0):
+            x = x.copy()
+            x[part.bounded] = np.maximum(x[part.bounded], 0.0)
+            f = part.rows.scores(x)
+        step, along = x - self.best_x, f - self.best_f
+        t = part.segment(self.best_x, self.best_f, step, along)
+        self.best_x, self.best_f = self.best_x + t * step, self.best_f + t * along
+        self.objective = part.primal(self.best_x, self.best_f)
+        nearest = part.loss.nearest(f)
+        if 0.0 < nearest < 1.0:  # a slightly longer x has no loss at all
+            x, f = x * ((1.0 + _LONGER) / nearest), f * ((1.0 + _LONGER) / nearest)
+            if (objective := part.primal(x, f)) < self.objective:
+                self.best_x, self.best_f, self.objective = x, f, objective
+
+    def offer_dual(self, V: np.ndarray, pull: np.ndarray) -> None:
+        """Take V as dual incumbent if its objective, after repair of the equations, is better."""
+        V, pull, dual = self.part.repair(V, pull)
+        if dual > self.dual_objective:
+            self.best_V, self.best_pull, self.dual_objective = V, pull, dual
+
+
+class CoordinateAscent(Incumbents):
+    """Dual coordinate ascent over the rows that can move: cheap as long as few digits are wanted.
+
+    Free leading coefficients are kept near a center by a curvature, and the center follows them.
+    """
+
+    def __init__(self, part: Part, x: np.ndarray, f: np.ndarray, V: np.ndarray, pull: np.ndarray) -> None:
+        super().__init__(part, x, f, V, pull)
+        g = part.n_leading
+        self.V, self.center, self.x = self.best_V.copy(), x[:g].copy(), self.best_pull.copy()
+        self.x[:g] = self.center + self.best_pull[:g] / _ASCENT_METRIC
+        self.f = part.rows.scores(self.x)
+        self.before, self.cost = np.inf, 0.0
+
+    def pays(self, tol: float) -> bool:
+        """Compare what is left, by the last block's rate, with a usual number of Newton steps, by counting."""
+        gap = self.gap / max(abs(self.objective), np.finfo(float).tiny)
+        if not np.isfinite(self.before):
+            return gap > max(tol, _ASCENT_LIMIT)
+        rate, n_active = gap / self.before, self.n_active
+        if rate >= 0.99 or gap < _ASCENT_LIMIT:
+            return False
+        (n, m), decades = self.part.rows.shape, max(np.log10(gap / tol), 0.0)
+        block = 2.5 * _EPOCHS * n_active * 2 * m + n * m + 3e5
+        newton = 0.2 * min(n_active, m) * m * m + 2 * n * m + 1e6
+        return decades / -np.log10(rate) * block < (4.0 + 4.0 * decades) * newton
+
+    def step(self) -> None:
+        """Pass several times over the rows that are free or violate their side; offer both points."""
+        part, g = self.part, self.part.n_leading
+        self.before = self.gap / max(abs(self.objective), np.finfo(float).tiny)
+        rows = part.loss.movable(self.f, self.V)
+        self.n_active = len(rows)
+        k = np.zeros(0) if part.loss.curvature is None else part.loss.curvature
+        ascend(
+            part.rows.data, rows, self.V, self.x, part.loss.target, *part.loss.box, k, g, _ASCENT_METRIC, _EPOCHS
+        )
+        self.f = part.rows.scores(self.x)
+        pull = self.x.copy()
+        pull[:g] = _ASCENT_METRIC * (self.x[:g] - self.center)
+        self.offer_primal(self.x, self.f)
+        self.offer_dual(self.V, pull)
+        self.center, shift = self.x[:g].copy(), pull[:g] / _ASCENT_METRIC
+        if g:
+            self.x[:g] += shift
+            self.f += part.rows.leading @ shift
+
+
+class ProximalNewton(Incumbents):
+    """Newton steps on a part of the problem, from a primal and a dual point.
 
     Parameters
     ----------
@@ -164,12 +252,10 @@ class ProximalNewton:
     """
 
     def __init__(self, part, gram, active, x, f, V, pull, share, scale) -> None:
-        self.part, self.gram, self.active, self.share, self.scale = part, gram, active, share, scale
+        super().__init__(part, x, f, V, pull)
+        self.gram, self.active, self.share, self.scale = gram, active, share, scale
         self.bounds = np.zeros(len(part.bounded))  # multipliers
         self.all_losses = _with_bounds(part.loss, len(self.bounds))
-        self.best_x, self.best_f, self.best_V, self.best_pull = x, f, V, pull
-        self.objective = part.primal(x, f)
-        self.best_V, self.best_pull, self.dual_objective = part.repair(V, pull)
         self.x, self.f = x.copy(), np.append(f, x[part.bounded])
         self.V, self.pull = np.append(V, np.maximum(-pull[part.bounded], 0.0)), pull.copy()
         self.pull[part.bounded] += self.V[len(V) :]
@@ -187,11 +273,6 @@ class ProximalNewton:
         largest = float(np.max(np.abs(V) / self.share, initial=0.0)) or self.part.loss.spread()
         return _BAND * self.scale / max(largest, np.finfo(float).tiny)
 
-    @property
-    def gap(self) -> float:
-        """Between the incumbents."""
-        return self.objective - self.dual_objective
-
     def step(self) -> None:
         """Take one Newton step with exact line search, then offer both points."""
         if self.inner > 0 and self._inner_is_solved():
@@ -205,8 +286,10 @@ class ProximalNewton:
             self.f = self.part.scores(self.x)
         self.inner += 1
         self._evaluate()
-        self._offer_primal()
-        self._offer_dual()
+        n, pull = len(self.share), self.pull.copy()
+        pull[self.part.bounded] -= self.V[n:]
+        self.offer_primal(self.x, self.f[:n])
+        self.offer_dual(self.V[:n], pull)
 
     def _smooth(self) -> None:
         softness = self.delta / self.share if self.active is None else np.zeros(len(self.share))
@@ -286,31 +369,6 @@ class ProximalNewton:
         square = float((self.metric * direction) @ direction)
         accuracy = _ACCURACY if self.active is None else _EXACT
         return self.smoothed.search(self.f, along, linear, square, accuracy)
-
-    def _offer_primal(self) -> None:
-        """Move the primal incumbent to the best point between it and x."""
-        x, f, part = self.x, self.f[: len(self.best_f)], self.part
-        if np.any(x[part.bounded] < 0.0):
-            x = x.copy()
-            x[part.bounded] = np.maximum(x[part.bounded], 0.0)
-            f = part.rows.scores(x)
-        step, along = x - self.best_x, f - self.best_f
-        t = part.segment(self.best_x, self.best_f, step, along)
-        self.best_x, self.best_f = self.best_x + t * step, self.best_f + t * along
-        self.objective = part.primal(self.best_x, self.best_f)
-        nearest = part.loss.nearest(f)
-        if 0.0 < nearest < 1.0:  # a slightly longer x has no loss at all
-            x, f = x * ((1.0 + _LONGER) / nearest), f * ((1.0 + _LONGER) / nearest)
-            if (objective := part.primal(x, f)) < self.objective:
-                self.best_x, self.best_f, self.objective = x, f, objective
-
-    def _offer_dual(self) -> None:
-        """Take V as dual incumbent if its objective, after repair of the equations, is better."""
-        n, pull = len(self.share), self.pull.copy()
-        pull[self.part.bounded] -= self.V[n:]
-        V, pull, dual = self.part.repair(self.V[:n], pull)
-        if dual > self.dual_objective:
-            self.best_V, self.best_pull, self.dual_objective = V, pull, dual
 
 
 def _with_bounds(loss: BoxLoss, n_bounds: int) -> BoxLoss:
@@ -508,34 +566,43 @@ class NewtonSolver:
         return True
 
     def _improve(self, whole: Part, part: Part, tol: float, max_iter: int, scale: float) -> int:
-        """Take Newton's steps on a part; move both points over all samples to what they found."""
+        """Take steps on a part; move both points over all samples to what they found."""
         take = slice(None) if part is whole else part.samples
-        newton = ProximalNewton(
-            part,
-            self.gram,
-            self.active if self._is_smooth(scale) else None,
-            self.x,
-            self.f[take],
-            self.V[take],
-            self.combined - whole.cost,
-            self.share[take],
-            scale,
-        )
+        points = self.x, self.f[take], self.V[take], self.combined - whole.cost
+        n_iter, smooth = 0, self._is_smooth(scale)
+        if not smooth and part.rows.data is not None and not len(part.bounded):
+            ascent = CoordinateAscent(part, *points)
+            while n_iter < max_iter and self._is_open(ascent, tol) and ascent.pays(tol):
+                ascent.step()
+                n_iter += 1
+            points = ascent.best_x, ascent.best_f, ascent.best_V, ascent.best_pull
+            found = ascent
+        if smooth or part.rows.data is None or len(part.bounded) or self._is_open(found, tol):
+            active = self.active if smooth else None
+            found = ProximalNewton(part, self.gram, active, *points, self.share[take], scale)
+            n_iter += self._run(found, tol, max_iter - n_iter)
+        self._take(whole, part, found)
+        return max(n_iter, 1)
+
+    def _is_open(self, found: Incumbents, tol: float) -> bool:
+        return found.gap > self._limit(tol, found.objective)
+
+    def _run(self, newton: ProximalNewton, tol: float, max_iter: int) -> int:
+        """Step until the gap is small, or does not get smaller; return the number of steps."""
         n_iter, since, gap = 0, 0, newton.gap
-        while n_iter < max_iter and since < _PATIENCE and newton.gap > self._limit(tol, newton.objective):
+        while n_iter < max_iter and since < _PATIENCE and self._is_open(newton, tol):
             newton.step()
             n_iter, since = n_iter + 1, since + 1
             if newton.gap < _STALLED * gap:
                 since, gap = 0, newton.gap
-        self._take(whole, part, newton)
-        return max(n_iter, 1)
+        return n_iter
 
     def _is_smooth(self, scale: float) -> bool:
         """Whether scores determine the dual weights to enough digits without a proximal term."""
         k = self.loss.curvature
         return k is not None and float(np.max(np.abs(k * self.V))) >= _CURVED * scale
 
-    def _take(self, whole: Part, part: Part, newton: ProximalNewton) -> None:
+    def _take(self, whole: Part, part: Part, newton: Incumbents) -> None:
         """Take over the incumbents of a part."""
         self.combined = newton.best_pull + whole.cost
         if part is whole:

@@ -49,7 +49,8 @@ class PackedRows(Rows):
         super().__init__(n_samples, leading)
 
     def _store(self, n_samples: int) -> None:
-        """Nothing: planes are appended."""
+        """No bytes: planes are appended."""
+        self.data = None
 
     @property
     def shape(self) -> tuple[int, int]:

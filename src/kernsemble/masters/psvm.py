@@ -4,8 +4,8 @@ r"""Primal linear support vector machine with a free intercept, the PSVM of equa
 
     min_{w,b}  1/2 ||w||^2 + sum_i lambda_i max(0, 1 - y_i (<x_i, w> + b))^p,      p = 1, 2
 
-is problem (1) of `quadratic` with the features of X for columns: `Hinge`, or `SquaredHinge`. The free intercept
-absorbs a shift of the features, and the linear systems like them centered.
+is problem (1) of `quadratic` with the features of X for columns: `Hinge`, or `SquaredHinge`. The free
+intercept absorbs a shift of the features, and the linear systems like them centered.
 
 Stop: primal minus dual objective at most ``tol`` times max(1, objective), both at feasible points.
 

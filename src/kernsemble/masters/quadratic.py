@@ -13,25 +13,25 @@ r"""Masters with an l2 norm, all of them problems of `newton` and distinguished 
     NuTube              1/2 |w|^2 + C (nu n e + sum_i max(0, |y_i - H_i w - b| - e))
 
 c_i = C s_i with sample weights s_i. The intercept is absent ("none"), penalized by 1/2 b^2 ("penalized",
-LIBLINEAR's), or "free", as in the papers and in LIBSVM: then 1'V = 0. A margin loss states u_i = V_i y_i, between
-0 and c_i. Under w >= 0 the dual has max(H'V, 0).
+LIBLINEAR's), or "free", as in the papers and in LIBSVM: then 1'V = 0. A margin loss states u_i = V_i y_i,
+between 0 and c_i. Under w >= 0 the dual has max(H'V, 0).
 
-The nu forms (bi2004 says in section 4 that its approach applies to them) bound the share of samples outside by
-nu and find the margin r, or the half width e of the tube. With one offset for each class, b - r and b + r (for
-each side of the tube, b + e and b - e), their duals have a given sum of V over each: nu/2, C nu n/2, or 1.
-Regression takes every sample twice, above and below the tube, as the paper's (13) does.
+The nu forms (bi2004 says in section 4 that its approach applies to them) bound the share of samples outside
+by nu and find the margin r, or the half width e of the tube. With one offset for each class, b - r and b + r
+(for each side of the tube, b + e and b - e), their duals have a given sum of V over each: nu/2, C nu n/2, or
+1. Regression takes every sample twice, above and below the tube, as the paper's (13) does.
 
 The hinge's dual need not have one solution: with few columns of +-1 many rows are equal. ``least_norm`` asks
-for the one of least ``sum_i u_i^2 / s_i``. It does not depend on the solver, on the order of the samples, or on
-whether a sample is written twice or has weight 2, so that the next column is the same for every solver that
-follows the rule.
+for the one of least ``sum_i u_i^2 / s_i``. It does not depend on the solver, on the order of the samples, or
+on whether a sample is written twice or has weight 2, so that the next column is the same for every solver
+that follows the rule.
 
 Stop: primal minus dual objective, both feasible, at most ``tol`` times the objective.
 
 Symbols: alpha = u, m = n_samples, J = n_columns (shen2014); alpha = w, K_ij = H_ij (bi2004).
 
-References: Schoelkopf, Smola, Williamson, Bartlett, New support vector algorithms (2000); Keerthi and DeCoste, A
-modified finite Newton method for fast solution of large scale linear SVMs (2005).
+References: Schoelkopf, Smola, Williamson, Bartlett, New support vector algorithms (2000); Keerthi and
+DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs (2005).
 """
 
 from __future__ import annotations
@@ -392,7 +392,7 @@ class EpsilonInsensitive(ColumnQP):
 
 
 class _NuForm(ColumnQP):
-    """What the nu forms share: offsets by group, a feasible start, and no other size of scores than its own."""
+    """What the nu forms share: offsets by group, a feasible start, no other size of scores than its own."""
 
     def __init__(self, loss: BoxLoss, members: np.ndarray, sums: np.ndarray, start: np.ndarray, **options):
         self._groups, self._start = (members.astype(np.int8), np.asarray(sums)), start

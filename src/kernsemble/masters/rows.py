@@ -411,3 +411,45 @@ class ColumnGram:
             A *= np.sqrt(self.slope[rows])[:, None]
             # A' of a C-ordered A is Fortran-ordered: no copy.
             self.matrix = blas.dsyrk(factor, A.T, beta=1.0, c=self.matrix, lower=1, overwrite_c=1)
+
+
+@njit(cache=True)
+def _shuffle(indices, seed):
+    """Permute indices in place by a 64-bit linear congruential generator; return its next state."""
+    for t in range(len(indices) - 1, 0, -1):
+        seed = seed * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        r = np.int64(((seed >> np.uint64(32)) * np.uint64(t + 1)) >> np.uint64(32))
+        indices[t], indices[r] = indices[r], indices[t]
+    return seed
+
+
+@njit(cache=True, fastmath=FAST)
+def ascend(data, indices, V, x, target, lower, upper, epsilon, curvature, n_leading, metric, n_epochs):
+    """Dual coordinate ascent over the given rows, in place; x moves by ``A'V`` over the metric."""
+    seed, stretch = np.uint64(len(indices)), 1.0 / metric - 1.0
+    square = np.empty(len(data))
+    for i in indices:
+        row = data[i]
+        total = 0.0
+        for j in range(len(x)):
+            total += np.float64(row[j]) * row[j]
+        for j in range(n_leading):
+            total += stretch * row[j] * row[j]
+        square[i] = total
+    for _ in range(n_epochs):
+        seed = _shuffle(indices, seed)
+        for i in indices:
+            row = data[i]
+            f = 0.0
+            for j in range(len(x)):
+                f += row[j] * x[j]
+            r = target[i] - f + square[i] * V[i]
+            r = max(r - epsilon, 0.0) + min(r + epsilon, 0.0)
+            bent = square[i] + (curvature[i] if len(curvature) else 0.0)
+            step = min(max(r / bent if bent > 0.0 else 1e300 * r, lower[i]), upper[i]) - V[i]
+            if step != 0.0:
+                V[i] += step
+                for j in range(n_leading):
+                    x[j] += step * stretch * row[j]
+                for j in range(len(x)):
+                    x[j] += step * row[j]

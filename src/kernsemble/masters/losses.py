@@ -24,12 +24,14 @@ and minus the slope of the smoothed loss; with d = 0 it is that of the loss itse
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}  # lets sums be vectorized; keeps nan and inf
+_STRAIGHT = np.zeros(0)
 _STEEP = 1e300  # stands for 1 / 0: its product with a residual of 0 is 0
 
 
@@ -84,6 +86,16 @@ class BoxLoss:
         wide = np.full(len(y), np.inf)
         return cls(y, -wide, wide, 0.0, 1.0 / cost)
 
+    @cached_property
+    def _sharp(self) -> Smoothed:
+        slope = np.full(len(self.target), _STEEP) if self.curvature is None else 1.0 / self.curvature
+        return Smoothed(self.target, slope, *self.box)
+
+    @property
+    def bend(self) -> np.ndarray:
+        """Curvatures as the compiled sums take them: empty if there are none."""
+        return _STRAIGHT if self.curvature is None else self.curvature
+
     @property
     def box(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Bounds and half width, as the compiled sums take them."""
@@ -96,9 +108,7 @@ class BoxLoss:
 
     def sharp(self) -> Smoothed:
         """The losses themselves, without a proximal term."""
-        if self.curvature is None:
-            return Smoothed(self.target, np.full(len(self.target), _STEEP), *self.box)
-        return Smoothed(self.target, 1.0 / self.curvature, *self.box)
+        return self._sharp
 
     def around(self, center: np.ndarray, softness: np.ndarray) -> Smoothed:
         """The losses with a proximal term of curvatures ``softness`` around ``center``."""
@@ -107,17 +117,11 @@ class BoxLoss:
 
     def value(self, f: np.ndarray) -> float:
         """Sum of losses at scores f."""
-        if self.curvature is None:
-            return float(_value(f, self.target, *self.box))
-        V = self.sharp().weights(f)
-        return self.gain(V) - float(V @ f)
+        return float(_value(f, self.target, *self.box, self.bend))
 
     def gain(self, V: np.ndarray) -> float:
         """What the dual objective has of the loss: ``t'V - epsilon |V|_1 - 1/2 V' diag(k) V``."""
-        gain = float(self.target @ V)
-        if self.epsilon > 0.0:
-            gain -= self.epsilon * float(np.abs(V).sum())
-        return gain if self.curvature is None else gain - 0.5 * float((self.curvature * V) @ V)
+        return float(_gain(V, self.target, self.epsilon, self.bend))
 
     def spread(self) -> float:
         """Largest width of the box: a step of the dual weights that matters."""
@@ -131,10 +135,9 @@ class BoxLoss:
             width = np.where(width > 0.0, 1.0 / self.curvature, 0.0)
         return np.where(width > 0.0, width / max(width.max(initial=0.0), np.finfo(float).tiny), 1.0)
 
-    def steepest(self, V: np.ndarray) -> float:
-        """What the sum of losses changes by, at most, when all scores change by 1."""
-        width = np.maximum(self.upper, -self.lower)
-        return float(np.where(np.isfinite(width), width, np.abs(V)).sum())
+    def steepest(self) -> float:
+        """What the sum of losses changes by, at most, when all scores change by 1; inf if there is no limit."""
+        return float(np.maximum(self.upper, -self.lower).sum())
 
     def nearest(self, f: np.ndarray) -> float:
         """Smallest ratio of a score to its target where that is what a hinge asks for; otherwise 0."""
@@ -187,11 +190,30 @@ class Smoothed(NamedTuple):
 
 
 @njit(cache=True, fastmath=FAST)
-def _value(f, target, lower, upper, epsilon):
+def _value(f, target, lower, upper, epsilon, bend):
     total = 0.0
+    if len(bend) == 0:
+        for i in range(len(f)):
+            residual = target[i] - f[i]
+            total += upper[i] * max(residual - epsilon, 0.0) + lower[i] * min(residual + epsilon, 0.0)
+        return total
     for i in range(len(f)):
-        residual = target[i] - f[i]
-        total += upper[i] * max(residual - epsilon, 0.0) + lower[i] * min(residual + epsilon, 0.0)
+        r = target[i] - f[i]
+        r = max(r - epsilon, 0.0) + min(r + epsilon, 0.0)
+        v = min(max(r / bend[i], lower[i]), upper[i])
+        total += v * (r - 0.5 * bend[i] * v)
+    return total
+
+
+@njit(cache=True, fastmath=FAST)
+def _gain(V, target, epsilon, bend):
+    total = 0.0
+    if len(bend) == 0:
+        for i in range(len(V)):
+            total += target[i] * V[i] - epsilon * abs(V[i])
+        return total
+    for i in range(len(V)):
+        total += target[i] * V[i] - epsilon * abs(V[i]) - 0.5 * bend[i] * V[i] * V[i]
     return total
 
 

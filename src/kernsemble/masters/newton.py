@@ -65,7 +65,7 @@ _CURVED = 1e-4  # share of the scale of scores that a curved loss spreads the du
 _EPOCHS = 10  # of coordinate ascent between two looks at the gap
 _ASCENT_LIMIT = 1e-6  # relative gap below which Newton's steps, the last of which is exact, take over
 _ASCENT_METRIC = 2.0**-3  # curvature that stands in for a free leading coefficient; exact in binary
-_DISTANCE = 0.5  # from a kink, in units of the scale of scores, at which a sample is settled
+_DISTANCE = 0.3  # from a kink, in units of the scale of scores, at which a sample is settled
 _TRUSTED = 0.2  # relative gap above which too much is open to settle anything
 _FEW = 0.5  # share of the samples above which a working set does not pay
 _ACCURACY, _SEGMENT = 1e-2, 1e-3  # of a line search, of Newton's and between two primal points
@@ -195,8 +195,8 @@ class CoordinateAscent(Incumbents):
         g = part.n_leading
         self.V, self.center, self.x = self.best_V.copy(), x[:g].copy(), self.best_pull.copy()
         self.x[:g] = self.center + self.best_pull[:g] / _ASCENT_METRIC
-        self.f = part.rows.scores(self.x)
-        self.before, self.cost = np.inf, 0.0
+        self.f = f  # near enough to say which rows can move
+        self.before = np.inf
 
     def pays(self, tol: float) -> bool:
         """Compare what is left, by the last block's rate, with a usual number of Newton steps, by counting."""
@@ -217,15 +217,14 @@ class CoordinateAscent(Incumbents):
         self.before = self.gap / max(abs(self.objective), np.finfo(float).tiny)
         rows = part.loss.movable(self.f, self.V)
         self.n_active = len(rows)
-        k = np.zeros(0) if part.loss.curvature is None else part.loss.curvature
         ascend(
-            part.rows.data, rows, self.V, self.x, part.loss.target, *part.loss.box, k, g, _ASCENT_METRIC, _EPOCHS
+            part.rows.data, rows, self.V, self.x, part.loss.target, *part.loss.box, part.loss.bend, g, _ASCENT_METRIC, _EPOCHS
         )
         self.f = part.rows.scores(self.x)
         pull = self.x.copy()
         pull[:g] = _ASCENT_METRIC * (self.x[:g] - self.center)
         self.offer_primal(self.x, self.f)
-        self.offer_dual(self.V, pull)
+        self.offer_dual(self.V.copy(), pull)
         self.center, shift = self.x[:g].copy(), pull[:g] / _ASCENT_METRIC
         if g:
             self.x[:g] += shift
@@ -292,6 +291,9 @@ class ProximalNewton(Incumbents):
         self.offer_dual(self.V[:n], pull)
 
     def _smooth(self) -> None:
+        if self.active is not None and not len(self.bounds):
+            self.smoothed = self.all_losses.sharp()
+            return
         softness = self.delta / self.share if self.active is None else np.zeros(len(self.share))
         self.smoothed = self.all_losses.around(self.center_V, np.append(softness, self.delta * self._ratio))
 
@@ -430,6 +432,7 @@ class NewtonSolver:
         self.gram = RowGram(matrix)
         self.active = None if loss.curvature is None else ColumnGram(matrix, 1.0 / loss.curvature)
         self.share = loss.relative_width()
+        self._bend, self._steepest = float(loss.bend.max(initial=0.0)), loss.steepest()
         n, m = matrix.shape
         self.x, self.f = np.zeros(m), np.zeros(n)
         self.V, self.combined = V, np.zeros(m)
@@ -520,8 +523,8 @@ class NewtonSolver:
 
     def _start(self, whole: Part, reference: float | None) -> None:
         """Look at both points; before the first solve the dual one is the best multiple of the targets."""
-        at_zero = self.loss.value(np.zeros(len(self.f)))
         if self.V is None:
+            at_zero = self.loss.value(np.zeros(len(self.f)))
             self.V, value = dual_ray(whole)
             self.combined = self.matrix.combine(self.V)
             self.floor, self._zero = (0.0, 0.0) if value > 0.0 else (_FLOOR * at_zero, _ROUNDING * at_zero)
@@ -544,16 +547,14 @@ class NewtonSolver:
     def _judge(self, whole: Part) -> None:
         """Repair V and evaluate both objectives."""
         self.objective = whole.primal(self.x, self.f)
-        self.noise = self._zero + _ROUNDING * (
-            abs(self.objective) + float(np.abs(self.loss.target) @ np.abs(self.V))
-        )
+        self.noise = self._zero + _ROUNDING * (abs(self.objective) + abs(self.loss.gain(self.V)))
         V, pull, self.dual_objective = whole.repair(self.V, self.combined - whole.cost)
         if V is not self.V:
             self.V, self.combined = V, pull + whole.cost
 
     def _refresh(self, whole: Part, tol: float) -> bool:
         """Compute scores and combinations anew where rounding could matter; that is then done."""
-        weight = self.loss.steepest(self.V)
+        weight = self._steepest if np.isfinite(self._steepest) else float(np.abs(self.V).sum())
         doubt = _ROUNDING * weight * float(np.max(np.abs(self.f), initial=1.0))
         if doubt > 1e-3 * self._limit(tol, self.objective):
             self.f, self.combined = self.matrix.scores(self.x), self.matrix.combine(self.V)
@@ -599,8 +600,7 @@ class NewtonSolver:
 
     def _is_smooth(self, scale: float) -> bool:
         """Whether scores determine the dual weights to enough digits without a proximal term."""
-        k = self.loss.curvature
-        return k is not None and float(np.max(np.abs(k * self.V))) >= _CURVED * scale
+        return self._bend * max(self.V.max(), -self.V.min()) >= _CURVED * scale
 
     def _take(self, whole: Part, part: Part, newton: Incumbents) -> None:
         """Take over the incumbents of a part."""
@@ -611,7 +611,7 @@ class NewtonSolver:
             self.V = self.V.copy()
             self.V[part.samples] = newton.best_V
             x, f = newton.best_x, whole.rows.scores(newton.best_x)
-            if whole.primal(x, f) > self.objective:
+            if whole.primal(x, f) > min(self.objective, newton.objective * (1.0 + _SEGMENT)):
                 t = whole.segment(self.x, self.f, x - self.x, f - self.f)
                 x, f = self.x + t * (x - self.x), self.f + t * (f - self.f)
             self.x, self.f = x, f

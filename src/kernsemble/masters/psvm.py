@@ -21,6 +21,8 @@ import numpy as np
 from kernsemble.masters.base import Solution
 from kernsemble.masters.quadratic import Hinge, SquaredHinge
 
+_EXACT = 1e-14  # relative gap for p = 2, where Newton's last step is exact
+
 
 def solve_psvm(
     X: np.ndarray,
@@ -70,11 +72,11 @@ def solve_psvm(
     """
     X, y, cost = check_margin_problem(X, y, lam, p, sample_weight)
     center = X.mean(axis=0)
-    master = (Hinge if p == 1 else SquaredHinge)(
-        y, sample_weight=cost, intercept="free", tol=tol, max_iter=max_iter, floor=1.0, H=X - center
-    )
-    solution = master.solve()
-    return replace(solution, b=solution.b - float(center @ solution.w))
+    kind, inner_tol = (Hinge, tol) if p == 1 else (SquaredHinge, min(tol, _EXACT))
+    options = {"intercept": "free", "tol": inner_tol, "max_iter": max_iter, "floor": 1.0}
+    solution = kind(y, sample_weight=cost, H=X - center, **options).solve()
+    converged = solution.gap <= tol * max(1.0, solution.objective)
+    return replace(solution, b=solution.b - float(center @ solution.w), converged=converged)
 
 
 def check_margin_problem(

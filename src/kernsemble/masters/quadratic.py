@@ -111,9 +111,10 @@ class ColumnQP:
         else:
             leading, sums = np.ones((n, int(intercept == "free")), dtype=np.int8), np.zeros(1)
         self.n_leading = leading.shape[1]
+        ones = np.ones((n, int(intercept == "penalized")), dtype=np.int8)
         store = matrix or (Rows if positive else Span)
         self._solver = NewtonSolver(
-            store(n, leading) if H is None else Rows.of(np.hstack([leading, H]), leading),
+            store(n, leading) if H is None else Rows.of(np.hstack([leading, ones, H]), leading),
             loss,
             sums[: self.n_leading],
             positive=positive,
@@ -121,8 +122,8 @@ class ColumnQP:
             V=self._start,
         )
         self.solution: Solution | None = None
-        if intercept == "penalized":
-            self.add(np.ones(n, dtype=np.int8))
+        if H is None and intercept == "penalized":
+            self.add(ones[:, 0])
 
     @one_thread
     def add(self, column: np.ndarray, output: int | None = None) -> None:

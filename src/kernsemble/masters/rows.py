@@ -392,7 +392,10 @@ class ColumnGram:
         m, diagonal = len(rhs), np.arange(len(self.work))
         self.work[diagonal, diagonal] += np.append(shift, np.ones(len(self.work) - m))
         padded = np.append(rhs, np.zeros(len(self.work) - m))
-        return solve_positive_definite(self.work, padded)[:m]
+        factor, failed = lapack.dpotrf(self.work, lower=1, clean=0, overwrite_a=1)
+        if not failed:
+            return lapack.dpotrs(factor, padded, lower=1)[0][:m]
+        return solve_positive_definite(self.matrix[:m, :m] + np.diag(shift), rhs)
 
     def _update(self, active: np.ndarray) -> None:
         """Exchange rows until I is ``active``."""

@@ -138,12 +138,14 @@ class Part:
 
 
 def _lowered(V: np.ndarray, excess: float, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:
-    """Lower the sum of V by ``excess``: shrink the weights of its sign, else grow those of the other."""
+    """Lower the sum of V by ``excess``: move those inside their box; else shrink one side; else move all."""
+    room = (lower if excess > 0.0 else upper) - V
+    inside = (lower < V) & (upper > V)
     side = np.maximum(V, 0.0) if excess > 0.0 else np.minimum(V, 0.0)
-    for room in (-side, (lower if excess > 0.0 else upper) - V):
-        total = -float(room.sum())
+    for step in (np.where(inside, room, 0.0), -side, room):
+        total = -float(step.sum())
         if np.isfinite(total) and abs(total) >= abs(excess):
-            return V + room * (excess / total) if excess else V
+            return V + step * (excess / total) if excess else V
     return V if abs(excess) <= 1e-13 * float(np.abs(V).sum()) else None
 
 
@@ -198,9 +200,12 @@ class CoordinateAscent(Incumbents):
         self.f = f  # near enough to say which rows can move
         self.before = np.inf
 
+    def _relative_gap(self) -> float:
+        return self.gap / max(abs(self.objective), 1e-9 * self.gap, np.finfo(float).tiny)
+
     def pays(self, tol: float) -> bool:
-        """Compare what is left, by the last block's rate, with a usual number of Newton steps, by counting."""
-        gap = self.gap / max(abs(self.objective), np.finfo(float).tiny)
+        """Compare what is left, by the last block's rate, with a usual number of Newton steps."""
+        gap = self._relative_gap()
         if not np.isfinite(self.before):
             return gap > max(tol, _ASCENT_LIMIT)
         rate, n_active = gap / self.before, self.n_active
@@ -214,11 +219,20 @@ class CoordinateAscent(Incumbents):
     def step(self) -> None:
         """Pass several times over the rows that are free or violate their side; offer both points."""
         part, g = self.part, self.part.n_leading
-        self.before = self.gap / max(abs(self.objective), np.finfo(float).tiny)
+        self.before = self._relative_gap()
         rows = part.loss.movable(self.f, self.V)
         self.n_active = len(rows)
         ascend(
-            part.rows.data, rows, self.V, self.x, part.loss.target, *part.loss.box, part.loss.bend, g, _ASCENT_METRIC, _EPOCHS
+            part.rows.data,
+            rows,
+            self.V,
+            self.x,
+            part.loss.target,
+            *part.loss.box,
+            part.loss.bend,
+            g,
+            _ASCENT_METRIC,
+            _EPOCHS,
         )
         self.f = part.rows.scores(self.x)
         pull = self.x.copy()

@@ -17,9 +17,8 @@ from sklearn.datasets import make_friedman1
 
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.masters.base import Master
-from kernsemble.masters.column_qp import HingeQP
-from kernsemble.masters.epsilon_insensitive import EpsilonInsensitive
 from kernsemble.masters.lp import HingeLP
+from kernsemble.masters.quadratic import EpsilonInsensitive, HingeQP
 
 N_SAMPLES, N_COLUMNS, C, EPSILON = 1000, 300, 10.0, 0.1
 JUDGED = 12  # rounds, evenly spaced, in which the peer solves the same master; its time is scaled up

@@ -10,7 +10,7 @@ from stumps import mnist_parity
 from kernsemble.column_generation import column_generation
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.base import Solution
-from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.quadratic import Hinge
 
 
 class Liblinear:

@@ -14,8 +14,7 @@ from stumps import mnist_parity
 
 from kernsemble import CGEns
 from kernsemble.masters.base import Master
-from kernsemble.masters.hinge import Hinge
-from kernsemble.masters.squared_hinge import SquaredHinge
+from kernsemble.masters.quadratic import Hinge, SquaredHinge
 
 NOTES = {
     1: "LIBLINEAR's tolerance is the loosest that reaches the accuracy, known in hindsight. At 1e-3 most of "

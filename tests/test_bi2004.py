@@ -9,7 +9,7 @@ import pytest
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import CHOICES, NORMS
 from kernsemble.ledger import judge_cell, load_reading
-from kernsemble.masters.column_qp import HingeQP
+from kernsemble.masters.quadratic import HingeQP
 from kernsemble.published import read_cells
 from kernsemble.study import Study
 

@@ -11,8 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kernsemble import CGBoostClassifier, CGBoostNovelty, CGBoostRegressor
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.kernel_library import GaussianKernel
-from kernsemble.masters.column_qp import HingeQP
-from kernsemble.masters.nu import NuNovelty
+from kernsemble.masters.quadratic import HingeQP, NuNovelty
 
 CHECKED = [
     CGBoostClassifier(n_rounds=30),

@@ -9,9 +9,8 @@ from kernsemble.column_generation import column_generation
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.base import Solution
-from kernsemble.masters.hinge import Hinge
 from kernsemble.masters.lp import HingeLP
-from kernsemble.masters.squared_hinge import SquaredHinge
+from kernsemble.masters.quadratic import Hinge, SquaredHinge
 
 
 def all_stumps(X):

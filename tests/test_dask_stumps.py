@@ -11,7 +11,7 @@ from kernsemble.boosting.stagewise import adaboost
 from kernsemble.column_generation import column_generation
 from kernsemble.hypotheses.dask_stumps import DaskStumpOracle, DaskTeam
 from kernsemble.hypotheses.stumps import StumpOracle
-from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.quadratic import Hinge
 
 pytestmark = [
     pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="distributed is not installed"),

@@ -7,7 +7,7 @@ from kkt import assert_kkt
 from margin_problems import SHAPES, problem, solve_along
 from scipy.optimize import linprog
 
-from kernsemble.masters.columns import INTERCEPTS
+from kernsemble.masters.base import INTERCEPTS
 from kernsemble.masters.lp import SOLVERS, EpsilonInsensitiveLP, HingeLP
 
 

@@ -8,7 +8,7 @@ from kernsemble.experiments.shen2014.cgens import stump_ensemble
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.kernels import stump_kernel
-from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.quadratic import Hinge
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares
 from kernsemble.papers.shen2014 import charts, charts_beyond
 from kernsemble.study import Study

@@ -181,7 +181,7 @@ def column_generation(
     --------
     >>> import numpy as np
     >>> from kernsemble.hypotheses.stumps import StumpOracle
-    >>> from kernsemble.masters.hinge import Hinge
+    >>> from kernsemble.masters.quadratic import Hinge
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> result = column_generation(StumpOracle(X), Hinge(y, C=10.0, tol=1e-6), 10, tol=1e-4)
     >>> result.keys[0].threshold, result.message, result.relative_gap < 1e-4

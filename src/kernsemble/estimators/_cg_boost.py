@@ -28,7 +28,7 @@ from kernsemble.hypotheses.base import generator, label
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.kernel_library import Kernel
 from kernsemble.masters.base import Master
-from kernsemble.masters.column_span import ColumnBuffer
+from kernsemble.masters.rows import Rows
 
 Library = Sequence[Kernel | str | Callable]
 RULES = ("TR1", "TR2", "TR3", "TR4")
@@ -198,15 +198,15 @@ class _Watch:
     def __init__(self, oracle: KernelColumns, validation: Validation, stops: bool, patience: int) -> None:
         self.oracle, self.validation, self.stops, self.patience = oracle, validation, stops, patience
         self.losses: list[float] = []
-        self._columns = ColumnBuffer(len(validation.X))
+        self._columns = Rows(len(validation.X))
 
     def __call__(self, found: ColumnGeneration) -> bool:
         """Record the round's loss; True asks the loop to stop."""
         new = self.oracle.collect(found.keys[self._columns.n_columns :])
         for column in new.outputs(self.validation.X).T:
-            self._columns.append(column)
+            self._columns.add(column)
         solution = found.solution
-        self.losses.append(self.validation.loss(self._columns.matrix @ solution.w + solution.b))
+        self.losses.append(self.validation.loss(self._columns.scores(solution.w) + solution.b))
         best = int(np.argmin(self.losses))
         return self.stops and len(self.losses) - 1 - best >= self.patience
 

@@ -29,9 +29,8 @@ from kernsemble.estimators._cg_boost import (
     split_validation,
 )
 from kernsemble.masters.base import Master
-from kernsemble.masters.column_qp import HingeQP
 from kernsemble.masters.lp import HingeLP
-from kernsemble.masters.nu import NuHinge
+from kernsemble.masters.quadratic import HingeQP, NuHinge
 
 
 class CGBoostClassifier(CGBoostBase, EnsembleClassifier):

@@ -1,7 +1,7 @@
 r"""CG-Boost for novelty detection: the one-class problem over a mixture of kernels.
 
-bi2004 says (section 4) that the approach applies; `masters.nu` writes the problem down. The rest is as in
-`cg_boost`.
+bi2004 says (section 4) that the approach applies; `masters.quadratic` writes the problem down. The rest is as
+in `cg_boost`.
 
 bi2004 symbols: alpha = ``coef_``, S = ``kernels``, T = ``n_rounds``.
 """
@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from kernsemble.estimators._base import check_weights
 from kernsemble.estimators._cg_boost import CGBoostBase, Library
-from kernsemble.masters.nu import NuNovelty
+from kernsemble.masters.quadratic import NuNovelty
 
 
 class CGBoostNovelty(OutlierMixin, CGBoostBase):

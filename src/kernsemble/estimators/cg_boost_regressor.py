@@ -24,9 +24,8 @@ from kernsemble.estimators._cg_boost import (
     split_validation,
 )
 from kernsemble.masters.base import Master
-from kernsemble.masters.epsilon_insensitive import EpsilonInsensitive
 from kernsemble.masters.lp import EpsilonInsensitiveLP
-from kernsemble.masters.nu import NuTube
+from kernsemble.masters.quadratic import EpsilonInsensitive, NuTube
 
 
 class CGBoostRegressor(RegressorMixin, CGBoostBase):

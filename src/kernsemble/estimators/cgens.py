@@ -9,8 +9,7 @@ from kernsemble.estimators._base import TrainingData
 from kernsemble.estimators._column_generation import ColumnGenerationClassifier
 from kernsemble.hypotheses.base import Oracle
 from kernsemble.masters.base import Master
-from kernsemble.masters.hinge import Hinge
-from kernsemble.masters.squared_hinge import SquaredHinge
+from kernsemble.masters.quadratic import Hinge, SquaredHinge
 
 _LOSSES = ("hinge", "squared_hinge")
 _SHARE = 0.5  # of tol that a restricted problem may use up

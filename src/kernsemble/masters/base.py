@@ -14,6 +14,8 @@ from typing import Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+INTERCEPTS = ("none", "free", "penalized")
+
 
 @dataclass(frozen=True)
 class Solution:

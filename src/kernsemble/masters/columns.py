@@ -1,12 +1,6 @@
-"""The columns of a margin master, stored by rows, and the loops over them.
+"""The signed rows ``a_i = y_i (h_1(x_i), ..., h_J(x_i))`` of a margin master; balanced dual weights.
 
-Every margin loss looks at ``m_i = y_i f(x_i) = a_i' theta`` with ``a_i = y_i (1, h_1(x_i), ...,
-h_J(x_i))``. The signed rows a_i are what is stored: int8 as long as all columns are -1, 0 or +1 (eight
-times less memory traffic than float64), float64 from the first other column on. Rows are contiguous,
-because coordinate descent and Newton's method visit few rows and all of their columns. Integer entries are
-widened in registers; no float copy of the whole is ever made.
-
-Symbols: A = ``rows[:, :n_columns]``, theta = (b, w) or w.
+Rows are int8 as long as all columns are -1, 0 or +1, float64 from the first other column on.
 """
 
 from __future__ import annotations
@@ -14,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-FAST = {"reassoc", "contract", "nsz", "arcp"}  # lets sums be vectorized; keeps nan and inf
+from kernsemble.masters.losses import FAST
+
 _CHUNK = 64
-INTERCEPTS = ("none", "free", "penalized")
 
 
 class SignedColumns:
@@ -42,7 +36,6 @@ class SignedColumns:
     def __init__(self, y: np.ndarray, intercept: bool = False) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         self.rows = np.zeros((len(self.y), _CHUNK), dtype=np.int8)
-        self.square_norms = np.zeros(len(self.y))
         self.n_columns = 0
         if intercept:
             self.add(np.ones(len(self.y), dtype=np.int8))
@@ -62,7 +55,6 @@ class SignedColumns:
             self.rows = np.hstack([self.rows, room])
         signed = column * self.y
         self.rows[:, self.n_columns] = signed
-        self.square_norms += signed**2
         self.n_columns += 1
         return signed
 
@@ -82,10 +74,6 @@ class SignedColumns:
         out = np.zeros(self.n_columns)
         _combine(self.rows, u, out)
         return out
-
-    def select(self, indices: np.ndarray, dtype: type = np.float64, width: int | None = None) -> np.ndarray:
-        """Rows of A at the given indices, as floats; with ``width``, padded with zeros to that many."""
-        return self.rows[indices, : self.n_columns if width is None else width].astype(dtype)
 
 
 def balance(u: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -132,58 +120,3 @@ def _combine(rows, u, out):
             row = rows[i]
             for j in range(len(out)):
                 out[j] += row[j] * u[i]
-
-
-@njit(cache=True, fastmath=FAST)
-def margins_of_rows(rows, indices, theta, out):
-    """Margins ``a_i' theta`` of the rows at the given indices."""
-    for k in range(len(indices)):
-        row = rows[indices[k]]
-        total = 0.0
-        for j in range(len(theta)):
-            total += row[j] * theta[j]
-        out[k] = total
-
-
-@njit(cache=True, fastmath=FAST)
-def combine_rows(rows, indices, u, out):
-    """Add the combination ``sum_k u_k a_i`` of the rows at the given indices to out."""
-    for k in range(len(indices)):
-        row = rows[indices[k]]
-        for j in range(len(out)):
-            out[j] += row[j] * u[k]
-
-
-@njit(cache=True)
-def shuffle(indices, seed):
-    """Permute indices in place by a 64-bit linear congruential generator; return its next state."""
-    for t in range(len(indices) - 1, 0, -1):
-        seed = seed * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        r = np.int64(((seed >> np.uint64(32)) * np.uint64(t + 1)) >> np.uint64(32))
-        indices[t], indices[r] = indices[r], indices[t]
-    return seed
-
-
-@njit(cache=True, fastmath=FAST)
-def descend(rows, indices, u, theta, upper, curvature, extra, n_epochs, seed):
-    """Dual coordinate ascent of the hinge over the given rows, in place; return the generator's state.
-
-    Each step maximizes over one u_i in [0, upper_i] with theta = A'u kept. ``curvature`` is ``a_i'a_i`` in
-    the metric of the penalty, and ``extra`` what the intercept's step is longer than that of a weight (0:
-    the same penalty).
-    """
-    seed = np.uint64(seed)
-    for _ in range(n_epochs):
-        seed = shuffle(indices, seed)
-        for i in indices:
-            row = rows[i]
-            margin = 0.0
-            for j in range(len(theta)):
-                margin += row[j] * theta[j]
-            step = min(max(u[i] + (1.0 - margin) / curvature[i], 0.0), upper[i]) - u[i]
-            if step != 0.0:
-                u[i] += step
-                theta[0] += step * extra * row[0]
-                for j in range(len(theta)):
-                    theta[j] += step * row[j]
-    return seed

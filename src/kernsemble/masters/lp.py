@@ -33,8 +33,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernsemble.masters.base import Solution
-from kernsemble.masters.columns import INTERCEPTS, balance
+from kernsemble.masters.base import INTERCEPTS, Solution
+from kernsemble.masters.columns import balance
 from kernsemble.masters.highs_models import HIGHS_SOLVERS, highs_model
 from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.sifting import Outputs, Sifting

@@ -1,26 +1,27 @@
 r"""Primal linear support vector machine with a free intercept, the PSVM of equation (2) of guo2017.
 
-Primal and dual for p = 1 and p = 2, with lambda_i the weight of sample i::
+::
 
-    min_{w,b}  1/2 ||w||^2 + sum_i lambda_i max(0, 1 - y_i (<x_i, w> + b))^p
-    max_u      sum_i u_i - 1/2 ||sum_i u_i y_i x_i||^2  [- sum_i u_i^2 / (4 lambda_i) if p = 2]
-               s.t.  sum_i y_i u_i = 0,  u_i >= 0,  [u_i <= lambda_i if p = 1]
+    min_{w,b}  1/2 ||w||^2 + sum_i lambda_i max(0, 1 - y_i (<x_i, w> + b))^p,      p = 1, 2
 
-p = 2 is solved by Newton's method with an exact line search, which ends after finitely many steps (Keerthi
-and DeCoste 2005); p = 1 by the same on a smoothed loss of shrinking width, until the active set is known,
-and then exactly. Both live in `masters.psvm_newton`. u is made feasible exactly, so the duality gap, which
-is to be at most ``tol`` relative to the objective, is a certificate. With more features than samples the
-problem is first rotated into the row space of X, which changes nothing.
+is problem (1) of `quadratic` with the features of X for columns: `Hinge`, or `SquaredHinge`. The free
+intercept absorbs a shift of the features, and the linear systems like them centered.
+
+Stop: primal minus dual objective at most ``tol`` times max(1, objective), both at feasible points.
 
 Paper symbol = code name: lambda = lam, p = p, w = w, b = b, x_i = X[i].
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from kernsemble.masters.base import Solution
-from kernsemble.masters.psvm_newton import solve_hinge, solve_squared_hinge
+from kernsemble.masters.quadratic import Hinge, SquaredHinge
+
+_EXACT = 1e-14  # relative gap for p = 2, where Newton's last step is exact
 
 
 def solve_psvm(
@@ -70,26 +71,12 @@ def solve_psvm(
     (1.0, 0.5)
     """
     X, y, cost = check_margin_problem(X, y, lam, p, sample_weight)
-    basis = np.linalg.qr(X.T)[0] if X.shape[1] > X.shape[0] else None
-    inner = X if basis is None else X @ basis
-    center = inner.mean(axis=0)  # the free intercept absorbs a shift, the linear systems like it centered
-    A = np.column_stack([inner - center, np.ones(y.size)]) * y[:, np.newaxis]
-    v, u, n_iter = solve_hinge(A, cost, tol, max_iter) if p == 1 else solve_squared_hinge(A, cost, max_iter)
-    u = _balance(y, u)
-    w, b = v[:-1], v[-1] - center @ v[:-1]
-    v = np.append(w if basis is None else basis @ w, b)
-    objective, gap = _gap(X, y, cost, p, v, u)
-    converged = gap <= tol * max(1.0, abs(objective))
-    return Solution(
-        w=v[:-1],
-        b=float(v[-1]),
-        u=u,
-        objective=objective,
-        gap=gap,
-        n_iter=n_iter,
-        converged=bool(converged),
-        message=f"Relative gap {gap / max(1.0, abs(objective)):.3g} against tol={tol:.3g}.",
-    )
+    center = X.mean(axis=0)
+    kind, inner_tol = (Hinge, tol) if p == 1 else (SquaredHinge, min(tol, _EXACT))
+    options = {"intercept": "free", "tol": inner_tol, "max_iter": max_iter, "floor": 1.0}
+    solution = kind(y, sample_weight=cost, H=X - center, **options).solve()
+    converged = solution.gap <= tol * max(1.0, solution.objective)
+    return replace(solution, b=solution.b - float(center @ solution.w), converged=converged)
 
 
 def check_margin_problem(
@@ -111,25 +98,3 @@ def check_margin_problem(
     if not np.isfinite(X).all():
         raise ValueError("X holds NaN or infinity.")
     return X, y, cost
-
-
-def _gap(
-    X: np.ndarray, y: np.ndarray, cost: np.ndarray, p: int, v: np.ndarray, u: np.ndarray
-) -> tuple[float, float]:
-    """Primal objective at v = (w, b), and its distance to the dual objective at u."""
-    slack = np.maximum(0.0, 1.0 - y * (X @ v[:-1] + v[-1]))
-    combined = X.T @ (y * u)
-    objective = 0.5 * v[:-1] @ v[:-1] + cost @ slack**p
-    dual = u.sum() - 0.5 * combined @ combined
-    if p == 2:
-        dual -= np.sum(u**2 / (4.0 * cost))
-    return float(objective), float(objective - dual)
-
-
-def _balance(y: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Scale the dual weights of the heavier class down, so that y'u = 0."""
-    positive = y > 0
-    above, below = u[positive].sum(), u[~positive].sum()
-    lighter = min(above, below)
-    factors = np.where(positive, lighter / max(above, 1e-300), lighter / max(below, 1e-300))
-    return u * factors

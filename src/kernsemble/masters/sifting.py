@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.masters.column_span import ColumnBuffer
 from kernsemble.masters.dense_simplex import (
     ABOVE,
     BELOW,
@@ -36,7 +35,8 @@ from kernsemble.masters.dense_simplex import (
     minimize,
 )
 from kernsemble.masters.one_thread import one_thread
-from kernsemble.masters.packed_columns import PackedColumns
+from kernsemble.masters.packed_rows import PackedRows
+from kernsemble.masters.rows import Rows, check_column
 
 _NEAR, _LEAST_NEAR = 3, 300  # rows let in for each column, and at least; and a tenth of all
 _TOL = 1e-10  # slack, relative to the largest target, at which a row is on its kink
@@ -64,8 +64,7 @@ class Outputs:
     """
 
     def __init__(self, n_samples: int) -> None:
-        self._packed: PackedColumns | None = PackedColumns(np.ones(n_samples))
-        self._dense: ColumnBuffer | None = None
+        self._rows: Rows = PackedRows(n_samples)
         self.n_samples, self.scale = n_samples, np.ones(0)
 
     @property
@@ -75,60 +74,35 @@ class Outputs:
 
     def add(self, column: np.ndarray) -> None:
         """Append a column (n_samples,)."""
-        column = np.asarray(column)
-        if column.shape != (self.n_samples,):
-            raise ValueError(f"column has shape {column.shape}, the problem has {self.n_samples} samples.")
+        column = check_column(column, self.n_samples)
         largest = float(np.abs(column.astype(np.float64, copy=False)).max(initial=0.0))
-        if not np.isfinite(largest):
-            raise ValueError("column has entries that are not finite: scale the features, then fit again.")
         signs = bool((np.abs(column) == 1).all())
-        if self._packed is not None and not signs:
+        if isinstance(self._rows, PackedRows) and not signs:
             self._unpack()
         scale = 1.0 if signs or largest == 0.0 else 2.0 ** np.floor(np.log2(largest))
         self.scale = np.append(self.scale, scale)
-        if self._packed is not None:
-            self._packed.add(column)
-        else:
-            self._dense.append(column / scale)
+        self._rows.add(column if signs else column / scale)
 
     def _unpack(self) -> None:
-        every = np.arange(self.n_samples)
-        columns = self.select(every).T
-        self._dense, self._packed = ColumnBuffer(self.n_samples), None
-        for column in columns:
-            self._dense.append(column)
+        packed, self._rows = self._rows, Rows(self.n_samples)
+        for j in range(self.n_columns):
+            self._rows.add(packed.column(j))
 
     def values(self, w: np.ndarray) -> np.ndarray:
         """``H w``, (n_samples,)."""
-        if self._packed is None:
-            return self._dense.matrix @ w
-        out = np.zeros(self.n_samples)
-        self._packed.add_margins(w, out)
-        return out
+        return self._rows.scores(w)
 
     def scores(self, V: np.ndarray) -> np.ndarray:
         """``H'V``, (n_columns,)."""
-        if self._packed is None:
-            return V @ self._dense.matrix
-        return self._packed.combine(lambda rows: V[rows]).sum(axis=0) if self.n_columns else np.zeros(0)
+        return self._rows.combine(V)
 
     def column(self, j: int) -> np.ndarray:
         """Outputs of one column, (n_samples,)."""
-        if self._packed is None:
-            return self._dense.matrix[:, j]
-        return 2.0 * (self._packed.planes[j // 8] >> j % 8 & 1) - 1.0
+        return self._rows.column(j)
 
     def select(self, samples: np.ndarray) -> np.ndarray:
         """Outputs at some samples, int8 or float64, one row a sample; a new array."""
-        if self._packed is None:
-            return self._dense.matrix[samples]
-        if not self.n_columns:
-            return np.empty((len(samples), 0), dtype=np.int8)
-        planes = np.stack([plane[samples] for plane in self._packed.planes], axis=1)
-        out = np.unpackbits(planes, axis=1, count=self.n_columns, bitorder="little").view(np.int8)
-        out *= 2
-        out -= 1
-        return out
+        return self._rows.take(samples).data
 
 
 class Sifting:

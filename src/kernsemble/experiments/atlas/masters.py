@@ -20,7 +20,7 @@ from kernsemble.experiments.atlas.sets import MASTER_SETS
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.stumps import StumpOracle
-from kernsemble.masters.column_qp import HingeQP
+from kernsemble.masters.quadratic import HingeQP
 
 KERNELS = ("linear", "quadratic", "rbf")
 PAIRS = ("stumps / CGENS", "stumps / CG-Boost", "kernels / CGENS", "kernels / CG-Boost")

@@ -20,15 +20,13 @@ from kernsemble.hypotheses.kernel_library import (
     LinearKernel,
     QuadraticKernel,
 )
-from kernsemble.masters.hinge import Hinge
-from kernsemble.masters.kernel_hinge import solve_kernel_hinge
+from kernsemble.masters.quadratic import Hinge
 
 LinearForm = Literal["per feature", "raw"]
 Offset = Literal["free", "penalized", "none"]
 QuadraticForm = Literal["(1 + xz/d)^2", "(xz/d)^2", "(1 + xz)^2"]
 
 _TOL = 1e-5  # relative gap
-_NEWTON_STEPS = 120
 
 Model = tuple[list[np.ndarray], float]  # the coefficients of each kernel's columns, and the offset
 
@@ -78,19 +76,9 @@ def optimal_models(
 
 
 def _solve_whole(Z: np.ndarray, y: np.ndarray, C: np.ndarray, offset: Offset) -> tuple[np.ndarray, float]:
-    """Newton's method; where it is slow and the offset free, sequential minimal optimization."""
-    steps = _NEWTON_STEPS if offset == "free" else 1000
-    master = Hinge(y, 1.0, sample_weight=C, intercept=offset, tol=_TOL, max_iter=steps)
-    for column in Z.T:
-        master.add(np.ascontiguousarray(column))
-    solution = master.solve()
-    if solution.converged or offset != "free":
-        solution.warn_unless_converged("problem (11) over all columns")
-        return solution.w, float(solution.b)
-    gram = Z @ Z.T
-    solution = solve_kernel_hinge(0.5 * (gram + gram.T), y, C)
+    solution = Hinge(y, 1.0, sample_weight=C, intercept=offset, tol=_TOL, H=Z).solve()
     solution.warn_unless_converged("problem (11) over all columns")
-    return Z.T @ (solution.u * y), float(solution.b)
+    return solution.w, float(solution.b)
 
 
 def model_scores(kernels: Sequence[Kernel], X: np.ndarray, model: Model, Z: np.ndarray) -> np.ndarray:

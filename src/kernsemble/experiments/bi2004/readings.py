@@ -14,9 +14,7 @@ from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import CHOICES
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_library import Kernel
-from kernsemble.masters.column_qp import HingeQP
-from kernsemble.masters.hinge import Hinge
-from kernsemble.masters.kernel_hinge import solve_kernel_hinge
+from kernsemble.masters.quadratic import Hinge
 
 # What else a detail could be: name -> the details that differ; the others stay as chosen.
 READINGS: dict[str, dict[str, str]] = {
@@ -33,7 +31,6 @@ DIGIT_TASKS: dict[str, dict[str, str]] = {
 }
 
 _TOL = 1e-5  # relative gap
-_NEWTON_STEPS, _PAIR_STEPS = 120, 200_000
 
 
 @paper.trials("readings", methods=tuple(READINGS), datasets=("Forest", "Digits"))
@@ -76,23 +73,6 @@ def _choose(
 
 
 def _solve(Z: np.ndarray, y: np.ndarray, C: float, offset: Offset) -> tuple[np.ndarray, float]:
-    """Newton's method, sequential minimal optimization, or an interior point: the first that gets there.
-
-    Raw kernels have values up to a million, which is too much for the first two.
-    """
-    solution = _with_columns(Hinge(y, C, intercept=offset, tol=_TOL, max_iter=_NEWTON_STEPS), Z).solve()
-    if not solution.converged and offset == "free":
-        gram = Z @ Z.T
-        pairs = solve_kernel_hinge(0.5 * (gram + gram.T), y, C, max_iter=_PAIR_STEPS)
-        if pairs.converged:
-            return Z.T @ pairs.w, float(pairs.b)
-    if not solution.converged:
-        solution = _with_columns(HingeQP(y, C, intercept=offset, tol=_TOL), Z).solve()
+    solution = Hinge(y, C, intercept=offset, tol=_TOL, H=Z).solve()
     solution.warn_unless_converged("problem (11) over all columns")
     return solution.w, float(solution.b)
-
-
-def _with_columns(master: Hinge | HingeQP, Z: np.ndarray) -> Hinge | HingeQP:
-    for column in Z.T:
-        master.add(np.ascontiguousarray(column))
-    return master

@@ -17,7 +17,7 @@ from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import TARGET
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_columns import KernelColumns
-from kernsemble.masters.column_qp import HingeQP
+from kernsemble.masters.quadratic import HingeQP
 
 THEOREMS = ("(7), regular", "(7), stratified", "(11), regular", "(11), stratified")
 _LIBRARY = ("linear", "rbf")

@@ -10,7 +10,7 @@ import numpy as np
 from kernsemble.experiments.shen2014.draws import Draw
 from kernsemble.experiments.shen2014.ensembles import Family, Fit, Stages, boosting, generate
 from kernsemble.hypotheses.stumps import StumpOracle
-from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.quadratic import Hinge
 
 
 def machine(y: np.ndarray, C: float, tol: float) -> Hinge:

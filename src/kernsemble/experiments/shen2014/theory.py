@@ -12,7 +12,7 @@ from kernsemble.experiments.shen2014.pools import make_family
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.base import Master
-from kernsemble.masters.hinge import Hinge
+from kernsemble.masters.quadratic import Hinge
 from kernsemble.masters.simplex_inverse import SimplexInverse
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares
 

@@ -25,8 +25,8 @@ from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.kernels import gaussian_kernel, stump_kernel
 from kernsemble.masters.base import Master
-from kernsemble.masters.hinge import Hinge
 from kernsemble.masters.lp import HingeLP
+from kernsemble.masters.quadratic import Hinge
 
 
 def _digits(trial: Trial, n: int) -> tuple[np.ndarray, np.ndarray]:

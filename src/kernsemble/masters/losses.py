@@ -136,7 +136,7 @@ class BoxLoss:
         return np.where(width > 0.0, width / max(width.max(initial=0.0), np.finfo(float).tiny), 1.0)
 
     def steepest(self) -> float:
-        """What the sum of losses changes by, at most, when all scores change by 1; inf if there is no limit."""
+        """What the sum of losses changes by, at most, when all scores change by 1; inf without limit."""
         return float(np.maximum(self.upper, -self.lower).sum())
 
     def nearest(self, f: np.ndarray) -> float:
@@ -146,7 +146,7 @@ class BoxLoss:
     def movable(self, f: np.ndarray, V: np.ndarray) -> np.ndarray:
         """Indices of the weights that are free, or at an end of their box that is not theirs."""
         wanted = self.sharp().weights(f)
-        return np.flatnonzero((V != wanted) | ((self.lower < V) & (self.upper > V) & (V != 0.0)))
+        return np.flatnonzero((wanted != V) | ((self.lower < V) & (self.upper > V) & (V != 0.0)))
 
     def is_settled(self, f: np.ndarray, V: np.ndarray, distance: float) -> np.ndarray:
         """Whether a dual weight is at a kink of its conjugate, and its score that far from moving it."""

@@ -124,11 +124,8 @@ class Part:
         if pull[: self.n_leading].any():
             fixed = V.copy()
             for missed, members in zip(pull, self.rows.leading.T, strict=False):
-                inside = members != 0
-                moved = _lowered(V[inside], missed, self.loss.lower[inside], self.loss.upper[inside])
-                if moved is None:
+                if not self.loss.lower_sum(fixed, members, float(missed)):
                     return V, pull, -np.inf
-                fixed[inside] = moved
             pull = pull - self.rows.combine(V - fixed)
             V = fixed
         return V, pull, self.dual(V, pull)
@@ -138,18 +135,6 @@ class Part:
         w, d = x[self.n_leading :], step[self.n_leading :]
         linear = float(w @ d) + float(self.cost @ step)
         return self.sharp.search(f, along, linear, float(d @ d), _SEGMENT)
-
-
-def _lowered(V: np.ndarray, excess: float, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:
-    """Lower the sum of V by ``excess``: move those inside their box; else shrink one side; else move all."""
-    room = (lower if excess > 0.0 else upper) - V
-    inside = (lower < V) & (upper > V)
-    side = np.maximum(V, 0.0) if excess > 0.0 else np.minimum(V, 0.0)
-    for step in (np.where(inside, room, 0.0), -side, room):
-        total = -float(step.sum())
-        if np.isfinite(total) and abs(total) >= abs(excess):
-            return V + step * (excess / total) if excess else V
-    return V if abs(excess) <= 1e-13 * float(np.abs(V).sum()) else None
 
 
 class Incumbents:

@@ -17,7 +17,7 @@ from kernsemble.masters.packed_rows import PackedHinge
 class StreamedCGEns(ColumnGenerationClassifier):
     """`CGEns` with stumps and the hinge loss, for many samples in a memory-mapped file.
 
-    A round reads the data once to find the best stump. In memory it needs some 100 bytes a sample and one
+    A round reads the data once to find the best stump. In memory it needs some 250 bytes a sample and one
     bit for each sample and stump, whatever the number of features.
 
     Parameters
@@ -50,7 +50,7 @@ class StreamedCGEns(ColumnGenerationClassifier):
 
     ``CGEns(base=StreamedStumpOracle)`` reads the same files, and gives what `CGEns` gives in memory, bit for
     bit; its restricted problems take 64 bytes a sample for every 64 stumps. Here they take 8, and are solved
-    by another method: to the same tolerance, though not by way of the same stumps.
+    to the same tolerance, though not by way of the same stumps.
 
     Examples
     --------

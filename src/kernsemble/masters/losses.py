@@ -123,6 +123,10 @@ class BoxLoss:
         """What the dual objective has of the loss: ``t'V - epsilon |V|_1 - 1/2 V' diag(k) V``."""
         return float(_gain(V, self.target, self.epsilon, self.bend))
 
+    def lower_sum(self, V: np.ndarray, members: np.ndarray, excess: float) -> bool:
+        """Lower the sum of V over some samples, within their boxes, in place; return whether that can be."""
+        return bool(_lower_sum(V, members, excess, self.lower, self.upper))
+
     def spread(self) -> float:
         """Largest width of the box: a step of the dual weights that matters."""
         width = self.upper - self.lower
@@ -136,7 +140,7 @@ class BoxLoss:
         return np.where(width > 0.0, width / max(width.max(initial=0.0), np.finfo(float).tiny), 1.0)
 
     def steepest(self) -> float:
-        """Most that the sum of losses changes by when all scores change by 1; inf if there is no limit."""
+        """What the sum of losses changes by, at most, when all scores change by 1; inf without limit."""
         return float(np.maximum(self.upper, -self.lower).sum())
 
     def nearest(self, f: np.ndarray) -> float:
@@ -238,6 +242,37 @@ def _settled(f, V, target, lower, upper, epsilon, distance, out):
             out[i] = V[i] == lower[i]
         else:
             out[i] = upper[i] == lower[i] or (V[i] == 0.0 and abs(residual) < epsilon - distance)
+
+
+@njit(cache=True)
+def _lower_sum(V, members, excess, lower, upper):
+    """Move the weights inside their box towards an end; else shrink one side; else move all."""
+    by_inside, by_side, by_all, size = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(V)):
+        if members[i]:
+            step = (lower[i] if excess > 0.0 else upper[i]) - V[i]
+            by_inside += step if lower[i] < V[i] < upper[i] else 0.0
+            by_side -= V[i] if (V[i] > 0.0) == (excess > 0.0) else 0.0
+            by_all += step
+            size += abs(V[i])
+    if abs(excess) <= 1e-13 * size and abs(by_all) < abs(excess) > abs(by_side):
+        return True
+    way, total = 0, by_inside
+    if not (np.isfinite(total) and abs(total) >= abs(excess)):
+        way, total = 1, by_side
+    if not abs(total) >= abs(excess):
+        way, total = 2, by_all
+    if not (np.isfinite(total) and abs(total) >= abs(excess)):
+        return False
+    for i in range(len(V)):
+        if members[i] and excess != 0.0:
+            step = (lower[i] if excess > 0.0 else upper[i]) - V[i]
+            if way == 0 and not lower[i] < V[i] < upper[i]:
+                continue
+            if way == 1:
+                step = -V[i] if (V[i] > 0.0) == (excess > 0.0) else 0.0
+            V[i] = min(max(V[i] - step * (excess / total), lower[i]), upper[i])
+    return True
 
 
 @njit(cache=True, fastmath=FAST)

@@ -27,6 +27,9 @@ like two), and delta such that scores within a tenth of their scale move weights
 follows the weights that are met, not the box: where samples can be separated they are smaller than C by any
 factor. A first guess of their size, and a first dual point, is the best multiple of the targets.
 
+First phase. As long as that is estimated to be cheaper, dual coordinate ascent passes over the rows that can
+move; both phases feed the same incumbents.
+
 Working set. A sample whose weight is at an end of its box, with a score far from moving it, is settled: its
 loss is taken as linear, and Newton's method sees the others only. The result is then judged over all samples.
 
@@ -59,10 +62,10 @@ _BAND = 0.1  # scores within this share of their scale from a kink count as free
 _INNER_SHARE = 0.3  # of the gap: what the inner problem may miss when the centers move
 _SHORT, _LONG = 6, 12  # inner steps below which delta halves, and above which it quadruples
 _LEAST_DELTA = 1e-8  # share of the natural delta below which there is nothing to gain but rounding
-_UNPENALIZED, _LEAST_UNPENALIZED = 1e-4, 1e-8  # r delta at the start; it falls as delta does, down to this
+_UNPENALIZED, _LEAST_UNPENALIZED = 1e-3, 1e-8  # r delta at the start; it falls as delta does, down to this
 _SMOOTH_UNPENALIZED = 1e-9  # the same where nothing else is smoothed
 _CURVED = 1e-4  # share of the scale of scores that a curved loss spreads the dual weights over
-_EPOCHS = 10  # of coordinate ascent between two looks at the gap
+_FIRST_EPOCHS, _EPOCHS = 4, 10  # of coordinate ascent, before the first look at the gap and between two
 _ASCENT_LIMIT = 1e-6  # relative gap below which Newton's steps, the last of which is exact, take over
 _ASCENT_METRIC = 2.0**-3  # curvature that stands in for a free leading coefficient; exact in binary
 _DISTANCE = 0.3  # from a kink, in units of the scale of scores, at which a sample is settled
@@ -121,11 +124,8 @@ class Part:
         if pull[: self.n_leading].any():
             fixed = V.copy()
             for missed, members in zip(pull, self.rows.leading.T, strict=False):
-                inside = members != 0
-                moved = _lowered(V[inside], missed, self.loss.lower[inside], self.loss.upper[inside])
-                if moved is None:
+                if not self.loss.lower_sum(fixed, members, float(missed)):
                     return V, pull, -np.inf
-                fixed[inside] = moved
             pull = pull - self.rows.combine(V - fixed)
             V = fixed
         return V, pull, self.dual(V, pull)
@@ -135,18 +135,6 @@ class Part:
         w, d = x[self.n_leading :], step[self.n_leading :]
         linear = float(w @ d) + float(self.cost @ step)
         return self.sharp.search(f, along, linear, float(d @ d), _SEGMENT)
-
-
-def _lowered(V: np.ndarray, excess: float, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:
-    """Lower the sum of V by ``excess``: move those inside their box; else shrink one side; else move all."""
-    room = (lower if excess > 0.0 else upper) - V
-    inside = (lower < V) & (upper > V)
-    side = np.maximum(V, 0.0) if excess > 0.0 else np.minimum(V, 0.0)
-    for step in (np.where(inside, room, 0.0), -side, room):
-        total = -float(step.sum())
-        if np.isfinite(total) and abs(total) >= abs(excess):
-            return V + step * (excess / total) if excess else V
-    return V if abs(excess) <= 1e-13 * float(np.abs(V).sum()) else None
 
 
 class Incumbents:
@@ -197,7 +185,7 @@ class CoordinateAscent(Incumbents):
         g = part.n_leading
         self.V, self.center, self.x = self.best_V.copy(), x[:g].copy(), self.best_pull.copy()
         self.x[:g] = self.center + self.best_pull[:g] / _ASCENT_METRIC
-        self.f = f  # near enough to say which rows can move
+        self.f = part.rows.scores(self.x)
         self.before = np.inf
 
     def _relative_gap(self) -> float:
@@ -219,6 +207,7 @@ class CoordinateAscent(Incumbents):
     def step(self) -> None:
         """Pass several times over the rows that are free or violate their side; offer both points."""
         part, g = self.part, self.part.n_leading
+        n_epochs = _EPOCHS if np.isfinite(self.before) else _FIRST_EPOCHS
         self.before = self._relative_gap()
         rows = part.loss.movable(self.f, self.V)
         self.n_active = len(rows)
@@ -232,7 +221,7 @@ class CoordinateAscent(Incumbents):
             part.loss.bend,
             g,
             _ASCENT_METRIC,
-            _EPOCHS,
+            n_epochs,
         )
         self.f = part.rows.scores(self.x)
         pull = self.x.copy()
@@ -453,6 +442,7 @@ class NewtonSolver:
         if V is not None:
             self.combined = matrix.combine(V)
         self.objective, self.dual_objective, self.floor, self._zero = np.inf, -np.inf, 0.0, 0.0
+        self.is_exhausted = False  # whether rounding left nothing to gain
 
     def add(self, column: np.ndarray) -> None:
         """Append a column; both points stay where they are."""
@@ -503,7 +493,7 @@ class NewtonSolver:
         """
         whole = self._part(None)
         self._start(whole, reference)
-        n_iter, distance, fresh = 0, _DISTANCE * scale, False
+        n_iter, distance, fresh, self.is_exhausted = 0, _DISTANCE * scale, False, False
         while True:
             if (self.gap <= self._limit(tol, self.objective) or n_iter >= max_iter) and not fresh:
                 fresh = self._refresh(whole, tol)
@@ -515,6 +505,7 @@ class NewtonSolver:
                 part = whole if settled.mean() < _FEW else self._part(settled)
             n_iter += self._improve(whole, part, tol, max_iter - n_iter, scale)
             if part is whole and self.gap > _STALLED * before:
+                self.is_exhausted = True
                 return n_iter
             distance, fresh = 4.0 * distance, False
 
@@ -552,10 +543,11 @@ class NewtonSolver:
 
     def _shrink(self, whole: Part) -> None:
         """Take the best multiple of V, which a new column may have made too long."""
-        gain, kept = self.loss.gain(self.V), self.V
-        length = gain / (2.0 * (gain - self.dual_objective))
-        if 0.0 < length < 1.0:
-            self.V, self.combined = length * kept, length * self.combined
+        gain = self.loss.gain(self.V)
+        square = 2.0 * (gain - self.dual_objective)
+        if 0.0 < gain < square:
+            length = gain / square
+            self.V, self.combined = length * self.V, length * self.combined
             self._judge(whole)
 
     def _judge(self, whole: Part) -> None:

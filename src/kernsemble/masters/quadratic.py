@@ -49,6 +49,7 @@ from kernsemble.masters.one_thread import one_thread
 from kernsemble.masters.rows import Rows, Span
 
 _LEAST_NORM_TOL = 1e-12  # to which the problem is solved where the rows on the margin must be known
+_MORE = "Increase max_iter or tol."
 _SHARE = 1e-7  # of a reference value below which the objective counts as zero
 _FACE = 1e-7  # how near to 1 the margin of such a row is
 _MISSED = 1e-11  # of the loss at 0: an error of A'V that shows
@@ -163,7 +164,7 @@ class ColumnQP:
             gap=found.gap,
             n_iter=n_iter,
             converged=bool(converged),
-            message="relative gap reached" if converged else "Increase max_iter or tol.",
+            message=_message(converged, found.is_exhausted),
         )
         return self.solution
 
@@ -586,6 +587,12 @@ class NuTube(_NuForm):
     def _signed(self, V: np.ndarray) -> np.ndarray:
         """``V_i = u_i - v_i``, the two sides of a sample together."""
         return V[: len(V) // 2] + V[len(V) // 2 :]
+
+
+def _message(converged: bool, exhausted: bool) -> str:
+    if converged:
+        return "relative gap reached"
+    return "Rounding leaves no more digits: scale the columns, or decrease C." if exhausted else _MORE
 
 
 def costs(n_samples: int, C: float, sample_weight: np.ndarray | None) -> np.ndarray:

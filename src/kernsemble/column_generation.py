@@ -23,6 +23,10 @@ feasible set (``full_gap``), for which an oracle whose search may end before it 
 ``largest_score``. The largest score alone bounds the l2 gap from below, so the sum is only taken
 when it may decide.
 
+Under an l2 norm multiples of u are feasible, too: at t u, 0 <= t <= 1, the dual objective is
+``t L - 1/2 t^2 Q``, L the master's ``gain`` and Q the sum of all squares. The best t, min(1, L/Q), makes a
+gap that never exceeds the objective. The nu forms fix the sum of u: they have no such multiples.
+
 shen2014 symbols: alpha = u, J = number of columns, epsilon = ``epsilon``.
 """
 
@@ -36,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernsemble.hypotheses.base import Candidate, Oracle
-from kernsemble.masters.base import Master, Solution
+from kernsemble.masters.base import Master, Solution, relative
 
 
 class Round(NamedTuple):
@@ -84,6 +88,10 @@ class ColumnGeneration:
         gap of the whole problem.
     message : str
         Why the loop stopped.
+    score : float
+        Largest score of a hypothesis at the end.
+    shrink : float
+        Multiple of the last dual weights that is feasible for the whole problem, and that ``gap`` belongs to.
     """
 
     keys: list[Hashable] = field(default_factory=list)
@@ -92,6 +100,8 @@ class ColumnGeneration:
     weights: list[tuple[np.ndarray, float | np.ndarray]] = field(default_factory=list)
     solution: Solution | None = None
     message: str = ""
+    score: float = np.nan
+    shrink: float = np.nan
 
     def path(self, name: str) -> np.ndarray:
         """Return one quantity of `Round` over the rounds."""
@@ -104,8 +114,8 @@ class ColumnGeneration:
 
     @property
     def relative_gap(self) -> float:
-        """``gap`` divided by the objective."""
-        return self.gap / self.solution.objective
+        """``gap`` divided by the size of the objective."""
+        return relative(self.gap, self.solution.objective)
 
 
 def column_generation(
@@ -177,13 +187,14 @@ def column_generation(
         _add(oracle, master, pricing.missing, repeat, result)
         master_seconds = _solve(master, result)
         pricing = _price(oracle, master, per_output, repeat, epsilon, result)
-        limit = np.inf if every_gap else tol * result.solution.objective
+        goal = tol * abs(result.solution.objective)
+        limit = np.inf if every_gap else goal
         full_gap = _full_gap(oracle, master, pricing, result.solution, limit)
         _record(result, pricing.score, full_gap, (oracle_seconds, master_seconds), keep_weights)
         if callback is not None and callback(result):
             result.message = "stopped by the callback"
             break
-        if full_gap <= tol * result.solution.objective:
+        if full_gap <= goal:
             result.message = "gap of the whole problem reached"
             break
     else:
@@ -251,10 +262,26 @@ def _full_gap(oracle, master, pricing, solution, limit) -> float:
         return (
             np.nan if gap > limit else float(master.full_gap(oracle.largest_score(master.pricing_weights())))
         )
-    if solution.gap + pricing.half_squares > limit:
+    if _l2_gap(solution, pricing.half_squares) > limit:
         return np.nan
     V = master.pricing_weights()
-    return solution.gap + 0.5 * sum(oracle.sum_of_squares(v) for v in V.reshape(len(V), -1).T)
+    return _l2_gap(solution, 0.5 * sum(oracle.sum_of_squares(v) for v in V.reshape(len(V), -1).T))
+
+
+def _l2_gap(solution, half_squares) -> float:
+    """Gap at the best multiple of u, given half the sum of squared scores of the columns left out."""
+    dual = solution.dual_objective - half_squares
+    if dual < 0.5 * solution.gain:  # L < Q = 2 (L - dual)
+        dual = solution.gain * (0.25 * solution.gain / (solution.gain - dual))
+    return solution.objective - dual
+
+
+def _shrink(master, solution, gap) -> float:
+    """Multiple of u that has this gap: under an l1 norm the dual objective is linear in it."""
+    dual = solution.objective - gap
+    if master.threshold() > 0.0:
+        return dual / solution.dual_objective if solution.dual_objective > 0.0 else 1.0
+    return 1.0 if np.isnan(solution.gain) else float(np.clip(2.0 * dual / solution.gain, 0.0, 1.0))
 
 
 def _record(result, score, full_gap, seconds, keep_weights) -> None:
@@ -268,10 +295,13 @@ def _record(result, score, full_gap, seconds, keep_weights) -> None:
 
 def _certify(oracle, master, pricing, result) -> ColumnGeneration:
     """Fill in the last round's gap of the whole problem; solve the master if no round has."""
-    if not result.rounds:
-        solution = master.solve()
-        result.solution = replace(solution, gap=_full_gap(oracle, master, pricing, solution, np.inf))
-    elif np.isnan(result.rounds[-1].full_gap):
-        full_gap = _full_gap(oracle, master, pricing, result.solution, np.inf)
-        result.rounds[-1] = result.rounds[-1]._replace(full_gap=full_gap)
+    solution = result.solution or master.solve()
+    gap = result.rounds[-1].full_gap if result.rounds else np.nan
+    if np.isnan(gap):
+        gap = _full_gap(oracle, master, pricing, solution, np.inf)
+    if result.rounds:
+        result.rounds[-1] = result.rounds[-1]._replace(full_gap=gap)
+    else:
+        result.solution = replace(solution, gap=gap)
+    result.score, result.shrink = pricing.score, _shrink(master, solution, gap)
     return result

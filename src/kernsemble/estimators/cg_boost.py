@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from kernsemble.estimators._base import EnsembleClassifier, TrainingData
+from kernsemble.estimators._base import EnsembleClassifier, TrainingData, at_rows
 from kernsemble.estimators._cg_boost import (
     CGBoostBase,
     Library,
@@ -134,7 +134,7 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         norm: str = "l2",
         positive: bool = False,
         intercept: str = "free",
-        stratified: bool = True,
+        stratified: bool | str = "levels",
         termination: str = "TR4",
         n_rounds: int = 100,
         tol: float = 1e-3,
@@ -186,9 +186,10 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         """
         self._check_parameters()
         data = self._check_training(X, y, sample_weight)
-        X, signs, weight, validation = self._with_validation(data, X_val, y_val)
-        master, bound = self._master(signs, weight)
-        self._run(X, master, bound, validation)
+        kept, validation = self._with_validation(data, X_val, y_val)
+        master, bound = self._master(data.signs[kept], data.weight[kept])
+        self._run(data.X[kept], master, bound, validation)
+        self.dual_weights_ = at_rows(self.dual_weights_, data.used, kept)
         return self
 
     def _master(self, signs: np.ndarray, weight: np.ndarray) -> tuple[Master, np.ndarray]:
@@ -202,16 +203,15 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         return master, self.C * weight
 
     def _with_validation(self, data: TrainingData, X_val: Any, y_val: Any):
-        """Return training samples, signs, weights, and the validation data if any."""
+        """Return which rows to train on, and the validation data if any."""
         if X_val is not None:
             X_val = self._check_validation(X_val, y_val)
             signs_val = np.where(np.asarray(y_val) == self.classes_[1], 1.0, -1.0)
-            return data.X, data.signs, data.weight, Validation(X_val, _error_rate(signs_val))
+            return slice(None), Validation(X_val, _error_rate(signs_val))
         if self.termination != "TR3":
-            return data.X, data.signs, data.weight, None
+            return slice(None), None
         kept, held = split_validation(len(data.X), self.validation_fraction, self.random_state, data.labels)
-        validation = Validation(data.X[held], _error_rate(data.signs[held]))
-        return data.X[kept], data.signs[kept], data.weight[kept], validation
+        return kept, Validation(data.X[held], _error_rate(data.signs[held]))
 
 
 def _error_rate(signs: np.ndarray) -> Callable[[np.ndarray], float]:

@@ -13,6 +13,7 @@ from kernsemble.masters.hinge import Hinge
 from kernsemble.masters.squared_hinge import SquaredHinge
 
 _LOSSES = ("hinge", "squared_hinge")
+_TOL = 1e-3  # default, and what tol=None solves the restricted problems by
 _SHARE = 0.5  # of tol that a restricted problem may use up
 
 
@@ -121,7 +122,8 @@ class CGEns(ColumnGenerationClassifier):
     def _master(self, data: TrainingData) -> Master:
         if self.loss not in _LOSSES:
             raise ValueError(f"loss={self.loss!r}: use one of {_LOSSES}.")
-        common = {"sample_weight": data.weight, "intercept": self.intercept, "tol": _SHARE * self.tol}
+        tol = _SHARE * (self.tol or _TOL)
+        common = {"sample_weight": data.weight, "intercept": self.intercept, "tol": tol}
         if self.loss == "squared_hinge":
             return SquaredHinge(data.signs, self.C, **common)
         return Hinge(data.signs, self.C, least_norm=self.least_norm, **common)

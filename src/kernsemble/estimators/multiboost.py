@@ -17,6 +17,7 @@ from kernsemble.hypotheses.base import Oracle, generator
 from kernsemble.masters.base import Master
 from kernsemble.masters.exponential import Exponential
 
+_TOL = 1e-3  # default, and what tol=None solves the restricted problems by
 _SHARE = 0.5  # of tol that a restricted problem may use up
 _SLACK = 0.1  # of the gap over all hypotheses that the next round may leave open
 _BLOCK = 32  # rounds whose scores are computed together
@@ -142,7 +143,7 @@ class MultiBoost(ColumnGenerationClassifier):
             sample_weight=data.weight,
             per_class=self.per_class,
             solver=self.solver,
-            tol=_SHARE * self.tol,
+            tol=_SHARE * (self.tol or _TOL),
             slack=_SLACK,
             eps=self.eps,
             tau_max=self.tau_max,
@@ -156,6 +157,9 @@ class MultiBoost(ColumnGenerationClassifier):
     @property
     def _repeat(self) -> bool:
         return self.solver != "lbfgsb"  # the others go on from where they stopped short of the optimum
+
+    def _dual_weights(self, master: Exponential, result: ColumnGeneration) -> np.ndarray:
+        return master.shrink(result.score) * master.pricing_weights()
 
     def _keep(self, oracle: Oracle, result: ColumnGeneration) -> None:
         first: dict[tuple, int] = {}

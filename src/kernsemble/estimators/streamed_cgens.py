@@ -8,7 +8,7 @@ from typing import Any
 
 from kernsemble.estimators._base import TrainingData
 from kernsemble.estimators._column_generation import ColumnGenerationClassifier
-from kernsemble.estimators.cgens import _SHARE
+from kernsemble.estimators.cgens import _SHARE, _TOL
 from kernsemble.hypotheses.streamed_stumps import StreamedStumpOracle
 from kernsemble.masters.base import Master
 from kernsemble.masters.packed_hinge import PackedHinge
@@ -91,5 +91,9 @@ class StreamedCGEns(ColumnGenerationClassifier):
     def _master(self, data: TrainingData) -> Master:
         weight = None if (data.weight == 1.0).all() else data.weight
         return PackedHinge(
-            data.signs, self.C, sample_weight=weight, intercept=self.intercept, tol=_SHARE * self.tol
+            data.signs,
+            self.C,
+            sample_weight=weight,
+            intercept=self.intercept,
+            tol=_SHARE * (self.tol or _TOL),
         )

@@ -194,6 +194,7 @@ class ColumnQP:
             n_iter=found.n_iter,
             converged=converged,
             message="relative gap reached" if converged else "Increase max_iter or tol.",
+            gain=np.nan if self._cost.any() else self.loss.gain(self._V),
         )
         return self.solution
 

@@ -176,6 +176,11 @@ class Exponential:
             self._solver.tol = max(self.tol, min(self.slack * gap / self.state.objective, _LOOSEST))
         return gap
 
+    def shrink(self, score: float) -> float:
+        """Multiple of lambda whose gap ``full_gap`` is."""
+        scores = self.state.scores()
+        return self.state.shrink(scores, max(score, float(scores.max(initial=0.0))))
+
     @property
     def n_distinct(self) -> int:
         """Columns that are different, or of different classes."""

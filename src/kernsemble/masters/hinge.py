@@ -269,6 +269,7 @@ class Hinge:
             n_iter=n_iter,
             converged=converged,
             message=message,
+            gain=float(self._u.sum()),
         )
         return self.solution
 

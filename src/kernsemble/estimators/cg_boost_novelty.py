@@ -36,8 +36,9 @@ class CGBoostNovelty(OutlierMixin, CGBoostBase):
     offset_ : float
         The margin: scores below it are novel.
     hypotheses_, coef_, intercept_, n_rounds_, n_columns_, n_kernel_evaluations_, dual_gap_, \
-objective_path_, gap_path_, columns_scanned_path_, coef_path_
-        As in `CGBoostClassifier`.
+relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_, coef_path_
+        As in `CGBoostClassifier`. The dual weights are not negative and sum to 1, so the gap of a few rounds
+        may exceed the objective; it is that of ``offset_``, the best margin of the weights.
 
     References
     ----------
@@ -62,7 +63,7 @@ objective_path_, gap_path_, columns_scanned_path_, coef_path_
         positive: bool = True,
         stratified: bool | str = "levels",
         n_rounds: int = 100,
-        tol: float = 1e-3,
+        tol: float | None = 1e-3,
         tau: float = 1e-6,
         max_centers: int | None = None,
         random_state: Any = None,

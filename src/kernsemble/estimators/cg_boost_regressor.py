@@ -51,8 +51,8 @@ class CGBoostRegressor(RegressorMixin, CGBoostBase):
     epsilon_ : float
         The tube: ``epsilon``, or what the nu form found.
     hypotheses_, coef_, intercept_, n_rounds_, best_round_, n_columns_, n_kernel_evaluations_, dual_gap_, \
-objective_path_, gap_path_, columns_scanned_path_, oracle_seconds_path_, master_seconds_path_, \
-validation_path_, termination_rounds_, coef_path_
+relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_, oracle_seconds_path_, \
+master_seconds_path_, validation_path_, termination_rounds_, coef_path_
         As in `CGBoostClassifier`.
 
     References
@@ -65,7 +65,7 @@ validation_path_, termination_rounds_, coef_path_
     >>> from kernsemble import CGBoostRegressor
     >>> X = np.linspace(-1, 1, 50)[:, None]
     >>> y = 2 * X[:, 0] + np.exp(-20 * X[:, 0] ** 2)
-    >>> model = CGBoostRegressor(["linear", "rbf"], C=100.0, epsilon=0.05).fit(X, y)
+    >>> model = CGBoostRegressor(["linear", "rbf"], C=100.0, epsilon=0.05, tol=None).fit(X, y)
     >>> model.score(X, y) > 0.95
     True
     """
@@ -82,7 +82,7 @@ validation_path_, termination_rounds_, coef_path_
         stratified: bool | str = "levels",
         termination: str = "TR4",
         n_rounds: int = 100,
-        tol: float = 1e-3,
+        tol: float | None = 1e-3,
         tau: float = 1e-6,
         nu: float | None = None,
         validation_fraction: float = 0.25,

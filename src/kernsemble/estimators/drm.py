@@ -66,6 +66,11 @@ class DRM(SingleFitClassifier):
         Objective at the start and after each round.
     dual_gap_ : float
         Largest distance of an objective from a bound of all values; it covers what rounding hides.
+    relative_gap_ : float
+        The largest one relative to the size of its objective.
+    dual_weights_ : ndarray of shape (n_machines, n_samples)
+        Dual weights a_i of one machine, which prove the bound, with the sign of the sample: + for
+        ``classes_[1]``, or for the machine's class. They sum to nu without their signs.
     n_iter_ : int
         Largest number of rounds.
 

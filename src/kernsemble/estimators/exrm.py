@@ -80,6 +80,11 @@ class ExRM(SingleFitClassifier):
         Objective (5).
     dual_gap_ : float
         Largest distance of an objective from its certified optimum.
+    relative_gap_ : float
+        The largest one relative to its objective.
+    dual_weights_ : ndarray of shape (n_machines, n_samples)
+        Dual weights u_i, the same for each component, with the sign of the sample: + for ``classes_[1]``, or
+        for the machine's class. They are those of the certified optimum.
     objective_path_, split_path_ : list of ndarray
         Objectives (5) and (6) after each iteration, for each machine.
     n_iter_ : int

@@ -18,6 +18,8 @@ OPTIONS = {
     "AdaBoostECC": {"n_rounds": 5, "random_state": 0},
     "AdaBoostMH": {"n_rounds": 5},
     "AdaBoostMO": {"n_rounds": 5},
+    "CGBoostClassifier": {"tol": None},
+    "CGBoostRegressor": {"tol": None},
     "CGEns": {"n_rounds": 5, "tol": None},
     "CGEnsSLS": {"n_rounds": 5, "tol": None},
     "LPBoost": {"n_rounds": 5, "tol": None},

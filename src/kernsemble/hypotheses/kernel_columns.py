@@ -32,6 +32,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import norm
 
 from kernsemble.hypotheses.base import Candidate
 from kernsemble.hypotheses.kernel_library import Kernel, as_kernel
@@ -264,8 +265,11 @@ class KernelColumns:
     def _typical_lengths(self) -> np.ndarray:
         """Root mean square of ``|K_j|`` over some columns of each kernel."""
         some = self.X[self.centers[:: max(1, len(self.centers) // _SAMPLE)]]
-        squares = [np.square(kernel.matrix(self.X, some)).sum() / len(some) for kernel in self.kernels]
-        return np.sqrt(np.maximum(squares, np.finfo(float).tiny))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused elsewhere
+            columns = (kernel.matrix(self.X, some) for kernel in self.kernels)
+            return np.array(
+                [norm(K.ravel(), check_finite=False) / np.sqrt(len(some)) or 1.0 for K in columns]
+            )
 
     def _scan(self, V: np.ndarray, kernels: Sequence[int], scope: np.ndarray | None = None) -> Key | None:
         """Return the first best column of N within scope over some kernels, if it violates the dual."""

@@ -207,3 +207,28 @@ def test_ensembles_of_votes_do_not_know_the_unit_of_the_data(name, base, scale):
     y = X[:, 0] + NOISE > 0
     scores = one.fit(X, y).decision_function(X)
     np.testing.assert_allclose(other.fit(scale * X, y).decision_function(scale * X), scores, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("C", "loss"),
+    [*((C, "hinge") for C in (1e-8, 1e6, 1e10, 1e12)), *((C, "squared_hinge") for C in (1e-8, 1e6))],
+)
+def test_certificates_of_any_cost_are_true_or_refused_by_name(C, loss):
+    model, y = kernsemble.CGEns(C, 60, loss=loss), (X[:, 0] + NOISE > 0).astype(int)
+    try:
+        model.fit(X.round(1), y)
+    except ValueError as error:
+        assert f"C={C}" in str(error)  # noqa: PT017
+        return
+    objective, dual = certify(model, X.round(1), y, np.ones(len(X)))
+    assert model.dual_gap_ >= objective - dual - 1e-6 * objective
+    assert model.relative_gap_ <= 1.0
+
+
+@pytest.mark.parametrize("name", ["CGEns", "LPBoost", "MultiBoost"])
+def test_infinite_families_have_no_certificate(name):
+    model = getattr(kernsemble, name)(n_rounds=3, base="perceptron", random_state=0)
+    model.fit(X, X[:, 0] + NOISE > 0)
+    assert np.isnan([model.dual_gap_, model.relative_gap_]).all()
+    assert np.isnan(model.gap_path_).all()

@@ -59,18 +59,18 @@ class ColumnGenerationClassifier(EnsembleClassifier):
         oracle = make_oracle(self.base, data.X, random_state=generator(self.random_state), **options)
         rounds = progress(n_rounds, self.verbose, label(self))
         master = self._master(data)
-        result = column_generation(
-            oracle,
-            master,
-            rounds,
-            tol=self.tol or 0.0,
-            per_output=self._per_output,
-            repeat=self._repeat,
-        )
+        options = {"per_output": self._per_output, "repeat": self._repeat}
+        try:
+            result = column_generation(oracle, master, rounds, tol=self.tol or 0.0, **options)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(f"C={self.C} is too large for double precision here: lower it.") from error
         self._keep(oracle, result)
         self._certify(data)
-        weights = self._dual_weights(master, result)
-        self.dual_weights_ = at_rows(weights, data.used)
+        self.dual_weights_ = at_rows(self._dual_weights(master, result), data.used)
+        if master.threshold() > 0.0 and np.isnan(oracle.sum_of_squares(np.zeros(len(data.X)))):
+            # An infinite family: the largest score that a search found bounds no other.
+            self.dual_gap_ = self.relative_gap_ = np.nan
+            self.gap_path_[:] = np.nan
         self._warn_unless_done(result)
         return self
 

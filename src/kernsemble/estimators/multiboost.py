@@ -83,7 +83,7 @@ class MultiBoost(ColumnGenerationClassifier):
     objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round, and duality gap over all hypotheses.
     dual_gap_ : float
-        Duality gap over all hypotheses at the end, never above the objective.
+        Duality gap over all hypotheses at the end, never above the objective; nan for an infinite family.
     relative_gap_ : float
         ``dual_gap_`` divided by the objective.
     dual_weights_ : ndarray of shape (n_samples, n_classes)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
+from sklearn.datasets import make_circles, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -305,3 +306,28 @@ def test_a_rule_that_ends_before_the_first_round_still_states_the_gap_of_the_who
     best = CGBoostClassifier(nu=0.9, termination="TR2", tol=1e-6, tau=1e-8).fit(X, y)
     assert model.n_rounds_ == 0 < best.n_rounds_
     assert model.dual_gap_ >= -best.objective_path_[-1] - 1e-6 > 0
+
+
+@pytest.mark.parametrize("make", [make_circles, make_moons])
+def test_levels_leave_the_linear_kernel_where_it_is_of_no_use(make):
+    X, y = make(400, noise=0.15, random_state=0)
+    levels, printed, regular = (
+        CGBoostClassifier(stratified=way, n_rounds=50, tol=None).fit(X[::2], y[::2])
+        for way in ("levels", True, False)
+    )
+    assert printed.n_columns_["rbf"] == 0
+    assert levels.n_columns_["linear"] < 20 < levels.n_columns_["rbf"]
+    assert levels.columns_scanned_path_.mean() < 0.6 * regular.columns_scanned_path_.mean()
+    errors = [1.0 - model.score(X[1::2], y[1::2]) for model in (levels, regular)]
+    assert errors[0] <= errors[1] + 0.02
+
+
+def test_levels_prefer_a_cheap_kernel_that_is_of_use(rng):
+    X = rng.normal(size=(200, 10))
+    y = X @ rng.normal(size=10) > 0
+    levels, regular = (
+        CGBoostClassifier(["linear", "rbf"], stratified=way, n_rounds=10, tol=None).fit(X, y)
+        for way in ("levels", False)
+    )
+    assert levels.n_columns_["linear"] >= 8
+    assert levels.columns_scanned_path_.mean() < 0.5 * regular.columns_scanned_path_.mean()

@@ -270,9 +270,11 @@ def _full_gap(oracle, master, pricing, solution, limit) -> float:
 
 def _l2_gap(solution, half_squares) -> float:
     """Gap at the best multiple of u, given half the sum of squared scores of the columns left out."""
-    dual = solution.dual_objective - half_squares
-    if dual < 0.5 * solution.gain:  # L < Q = 2 (L - dual)
-        dual = solution.gain * (0.25 * solution.gain / (solution.gain - dual))
+    gain, dual = solution.gain, solution.dual_objective - half_squares
+    if gain <= 0.0:
+        dual = 0.0 * dual  # of u = 0; still nan for an infinite family
+    elif dual < 0.5 * gain:  # L < Q = 2 (L - dual)
+        dual = gain * (0.25 * gain / (gain - dual))
     return solution.objective - dual
 
 

@@ -15,8 +15,8 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 ROUNDS = 10
 MODELS = {
     "AdaBoost": lambda n, rounds: AdaBoost(rounds),
-    "CGEns": lambda n, rounds: CGEns(1.0 / n, rounds),
-    "MultiBoost-cw": lambda n, rounds: MultiBoost(1e4, rounds),
+    "CGEns": lambda n, rounds: CGEns(1.0 / n, rounds, tol=None),
+    "MultiBoost-cw": lambda n, rounds: MultiBoost(1e4, rounds, tol=None),
 }
 TABLE = Path(__file__).parent.parent / "results" / "benchmarks_scaling.csv"
 

@@ -27,12 +27,12 @@ y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
 """
 FITS = {
     "AdaBoost": "AdaBoost(20)",
-    "CGEns": "CGEns(1.0, 20)",
-    "CGEnsSLS": "CGEnsSLS(1.0, 20)",
-    "MultiBoost": "MultiBoost(100.0, 20)",
-    "LPBoost": "LPBoost(n_rounds=20)",
-    "CGBoostClassifier": "CGBoostClassifier()",
-    "CGBoostRegressor": "CGBoostRegressor()",
+    "CGEns": "CGEns(1.0, 20, tol=None)",
+    "CGEnsSLS": "CGEnsSLS(1.0, 20, tol=None)",
+    "MultiBoost": "MultiBoost(100.0, 20, tol=None)",
+    "LPBoost": "LPBoost(n_rounds=20, tol=None)",
+    "CGBoostClassifier": "CGBoostClassifier(tol=None)",
+    "CGBoostRegressor": "CGBoostRegressor(tol=None)",
     "DistanceKernelSVC": "DistanceKernelSVC()",
     "DistanceKernelSVCCV": "DistanceKernelSVCCV()",
     "ExRM": "ExRM()",
@@ -109,5 +109,5 @@ def rows() -> Iterator[Row]:
     for name in FITS:
         yield from first_fit(name)
     for size in list(DATA)[:2]:
-        yield from (peak_memory(model, size) for model in ("AdaBoost(20)", "CGEns(0.01, 20)"))
+        yield from (peak_memory(model, size) for model in ("AdaBoost(20)", "CGEns(0.01, 20, tol=None)"))
     yield peak_memory("LPBoost(0.01, 300)", "20000 x 20 floats", times=4)

@@ -152,7 +152,7 @@ def _simplex(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
     own = model.coef_[:, None] if K == 2 else model.coef_ @ codes * (K - 1) / K
     attained = 0.5 * np.sum(own**2) + 0.5 * model.C * float(weight @ np.sum((codes[labels] - f) ** 2, axis=1))
     stated = model.objective_path_[-1] if model.n_rounds_ else attained
-    tol = 1e-5 if _ends(model, converged) else np.inf
+    tol = model.tol if _ends(model, converged) else np.inf
     scale = min(1.0, float(model.C * weight.sum()))
     return [Verdict(stated, model.dual_gap_, attained, lower, upper, tol, scale)]
 

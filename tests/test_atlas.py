@@ -146,7 +146,7 @@ def test_contest_takes_the_first_of_the_best_configurations():
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 FITTED = {
     sizes.count_support_vectors: lambda: SVC(),
-    sizes.count_weighted: lambda: MultiBoost(C=100.0, n_rounds=10),
+    sizes.count_weighted: lambda: MultiBoost(C=100.0, n_rounds=10, tol=None),
     sizes.count_linear_machines: lambda: ExRM(4),
     sizes.count_dual_rows: lambda: DRM(2, random_state=0),
     sizes.count_forest_leaves: lambda: RandomForestClassifier(5, random_state=0),
@@ -172,7 +172,7 @@ def test_sizes_of_boosted_trees_count_their_leaves():
 
 
 def test_an_ensemble_without_hypotheses_has_size_zero():
-    model = MultiBoost(C=100.0, n_rounds=3).fit(X_IRIS, Y_IRIS)
+    model = MultiBoost(C=100.0, n_rounds=3, tol=None).fit(X_IRIS, Y_IRIS)
     model.coef_ = np.zeros((0, 3))
     assert sizes.count_weighted(model) == 0
 

@@ -18,10 +18,12 @@ OPTIONS = {
     "AdaBoostECC": {"n_rounds": 5, "random_state": 0},
     "AdaBoostMH": {"n_rounds": 5},
     "AdaBoostMO": {"n_rounds": 5},
-    "CGEns": {"n_rounds": 5},
-    "CGEnsSLS": {"n_rounds": 5},
-    "LPBoost": {"n_rounds": 5},
-    "MultiBoost": {"n_rounds": 5},
+    "CGBoostClassifier": {"tol": None},
+    "CGBoostRegressor": {"tol": None},
+    "CGEns": {"n_rounds": 5, "tol": None},
+    "CGEnsSLS": {"n_rounds": 5, "tol": None},
+    "LPBoost": {"n_rounds": 5, "tol": None},
+    "MultiBoost": {"n_rounds": 5, "tol": None},
     "DistanceKernelSVCCV": {"cv": 2},
 }
 

@@ -14,6 +14,7 @@ from kernsemble.experiments.bi2004.runs import Rules
 from kernsemble.experiments.bi2004.sets import ALL_FOREST, TARGET
 from kernsemble.experiments.trial import Trial
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* rounds with a relative duality gap")  # their protocol
 ROOT = Path(__file__).parents[1]
 FORMS = Forms("per feature", "(1 + xz/d)^2")
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
+from sklearn.datasets import make_circles, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -31,6 +32,7 @@ def exempt(estimator):
     return {"check_sample_weight_equivalence_on_dense_data": reason} if estimator in EXEMPT else {}
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # checks fit noise
 @parametrize_with_checks(CHECKED, expected_failed_checks=exempt)
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
@@ -191,7 +193,7 @@ def test_termination_rules(classes):
     assert tr3.best_round_ == best
     assert tr3.n_rounds_ == min(best + 4, tr2.n_rounds_)
     assert_allclose(tr3.decision_function(X), list(tr3.staged_decision_function(X))[best - 1], atol=1e-9)
-    tr4 = CGBoostClassifier(**{**fit, "n_rounds": 3}).fit(X, y)
+    tr4 = CGBoostClassifier(**{**fit, "n_rounds": 3, "tol": None}).fit(X, y)
     assert tr4.n_rounds_ == 3
     with pytest.warns(ConvergenceWarning, match="duality gap"):
         CGBoostClassifier(termination="TR2", **{**fit, "n_rounds": 3}).fit(X, y)
@@ -199,8 +201,8 @@ def test_termination_rules(classes):
 
 def test_stratified_search_prices_fewer_columns_and_prefers_simple_kernels(classes):
     X, y = classes
-    options = {"kernels": ["linear", "rbf"], "n_rounds": 25, "tol": 0.0}
-    stratified = CGBoostClassifier(**options).fit(X, y)
+    options = {"kernels": ["linear", "rbf"], "n_rounds": 25, "tol": None}
+    stratified = CGBoostClassifier(stratified=True, **options).fit(X, y)
     regular = CGBoostClassifier(stratified=False, **options).fit(X, y)
     assert stratified.columns_scanned_path_.mean() < 0.5 * regular.columns_scanned_path_.mean()
     assert regular.columns_scanned_path_[0] == 2 * len(X)
@@ -212,7 +214,7 @@ def test_stratified_search_prices_fewer_columns_and_prefers_simple_kernels(class
 
 def test_composite_kernel_has_as_many_columns_of_each_part(classes):
     X, y = classes
-    model = CGBoostClassifier(["linear+rbf"], n_rounds=20).fit(X, y)
+    model = CGBoostClassifier(["linear+rbf"], n_rounds=20, tol=None).fit(X, y)
     assert model.n_columns_ == {"linear+rbf": 20}
     assert model.n_kernel_evaluations_ == 21
     assert model.columns_scanned_path_[0] % 2 == 0
@@ -221,13 +223,13 @@ def test_composite_kernel_has_as_many_columns_of_each_part(classes):
 @pytest.mark.parametrize("intercept", ["none", "free", "penalized"])
 def test_intercepts(classes, intercept):
     X, y = classes
-    model = CGBoostClassifier(intercept=intercept, n_rounds=10).fit(X, y)
+    model = CGBoostClassifier(intercept=intercept, n_rounds=10, tol=None).fit(X, y)
     assert (model.intercept_ == 0.0) == (intercept == "none")
 
 
 def test_nu_forms_bound_the_share_outside(classes, values):
     X, y = classes
-    options = {"n_rounds": 40, "tol": 1e-6}
+    options = {"n_rounds": 40, "tol": None}
     model = CGBoostClassifier(["linear", "rbf"], nu=0.4, **options).fit(X, y)
     assert model.score(X, y) > 0.7
     model = CGBoostRegressor(["linear", "rbf"], nu=0.3, C=10.0, **options).fit(*values)
@@ -289,7 +291,7 @@ def test_weights_of_novelty_are_repetitions(rng):
 def test_novelty_of_a_sample_without_weight_is_that_without_the_sample(rng):
     X = rng.normal(size=(30, 2))
     weight = np.r_[np.zeros(5), np.ones(25)]
-    options = {"nu": 0.2, "n_rounds": 10}
+    options = {"nu": 0.2, "n_rounds": 10, "tol": None}
     with_zeros = CGBoostNovelty(**options).fit(X, sample_weight=weight)
     np.testing.assert_allclose(
         with_zeros.decision_function(X), CGBoostNovelty(**options).fit(X[5:]).decision_function(X)
@@ -303,3 +305,28 @@ def test_a_rule_that_ends_before_the_first_round_still_states_the_gap_of_the_who
     best = CGBoostClassifier(nu=0.9, termination="TR2", tol=1e-6, tau=1e-8).fit(X, y)
     assert model.n_rounds_ == 0 < best.n_rounds_
     assert model.dual_gap_ >= -best.objective_path_[-1] - 1e-6 > 0
+
+
+@pytest.mark.parametrize("make", [make_circles, make_moons])
+def test_levels_leave_the_linear_kernel_where_it_is_of_no_use(make):
+    X, y = make(400, noise=0.15, random_state=0)
+    levels, printed, regular = (
+        CGBoostClassifier(stratified=way, n_rounds=50, tol=None).fit(X[::2], y[::2])
+        for way in ("levels", True, False)
+    )
+    assert printed.n_columns_["rbf"] == 0
+    assert levels.n_columns_["linear"] < 20 < levels.n_columns_["rbf"]
+    assert levels.columns_scanned_path_.mean() < 0.6 * regular.columns_scanned_path_.mean()
+    errors = [1.0 - model.score(X[1::2], y[1::2]) for model in (levels, regular)]
+    assert errors[0] <= errors[1] + 0.02
+
+
+def test_levels_prefer_a_cheap_kernel_that_is_of_use(rng):
+    X = rng.normal(size=(200, 10))
+    y = X @ rng.normal(size=10) > 0
+    levels, regular = (
+        CGBoostClassifier(["linear", "rbf"], stratified=way, n_rounds=10, tol=None).fit(X, y)
+        for way in ("levels", False)
+    )
+    assert levels.n_columns_["linear"] >= 8
+    assert levels.columns_scanned_path_.mean() < 0.5 * regular.columns_scanned_path_.mean()

@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kernsemble import CGEnsSLS
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # checks fit noise
 @parametrize_with_checks([CGEnsSLS(n_rounds=20)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -21,7 +22,7 @@ def iris():
 
 def test_last_stage_is_the_fit_and_objectives_fall(iris):
     X, y = iris
-    model = CGEnsSLS(C=1.0, n_rounds=30).fit(X, y)
+    model = CGEnsSLS(C=1.0, n_rounds=30, tol=None).fit(X, y)
     stages = list(model.staged_decision_function(X))
     assert len(stages) == model.n_rounds_
     np.testing.assert_allclose(stages[-1], model.decision_function(X), atol=1e-9)
@@ -34,7 +35,7 @@ def test_weights_solve_the_ridge_problem_on_the_chosen_columns(iris):
     from sklearn.linear_model import Ridge
 
     X, y = iris
-    model = CGEnsSLS(C=0.5, n_rounds=10).fit(X, y)
+    model = CGEnsSLS(C=0.5, n_rounds=10, tol=None).fit(X, y)
     H = model.hypotheses_.outputs(X).astype(float)
     scores = model.decision_function(X)
     codes = np.eye(3) - 1 / 3

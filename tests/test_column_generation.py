@@ -125,8 +125,13 @@ def test_violation_is_the_largest_score_left(rng):
     left = np.setdiff1d(np.arange(H.shape[1]), [k if k >= 0 else -1 - k for k in result.keys])
     scores = np.abs(H[:, left].T @ (y * result.solution.u))
     assert result.rounds[-1].violation == pytest.approx(scores.max())
-    half = result.rounds[-1].gap + 0.5 * (scores**2).sum()
-    assert result.gap == pytest.approx(half)
+    gain, solution = result.solution.u.sum(), result.solution
+    ray = np.linspace(0.0, 1.0, 100_001)
+    square = 2.0 * (gain - solution.dual_objective) + (scores**2).sum()
+    duals = ray * gain - 0.5 * ray**2 * square  # of the multiples of u
+    assert result.gap == pytest.approx(solution.objective - duals.max(), rel=1e-6)
+    assert result.shrink == pytest.approx(ray[duals.argmax()], abs=1e-4)
+    assert result.gap < solution.gap + 0.5 * (scores**2).sum()  # the best multiple is a shorter one
 
 
 def test_pool_is_exhausted(rng):

@@ -85,7 +85,7 @@ def test_snapshots_are_what_fewer_rounds_give(wine):
 
 def test_stagewise_fit_is_coordinate_descent_with_one_iteration(wine):
     own = fits.generate_stagewise(wine, [6], 1e8)
-    model = MultiBoost(1e8, 6, solver="fcd", tau_max=1).fit(wine.X, wine.labels)
+    model = MultiBoost(1e8, 6, solver="fcd", tau_max=1, tol=None).fit(wine.X, wine.labels)
     scores = model.decision_function(wine.X_test)
     np.testing.assert_array_equal(
         own.errors(wine.X_test, wine.labels_test), 100 * np.mean(scores.argmax(axis=1) != wine.labels_test)

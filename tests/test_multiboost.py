@@ -29,6 +29,7 @@ CHECKED = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # checks fit noise
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -41,6 +42,7 @@ def wine():
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(map(str, form.values())))
+@pytest.mark.filterwarnings("ignore:.*duality gap:sklearn.exceptions.ConvergenceWarning")  # few rounds
 def test_every_form_learns_and_its_stages_end_in_the_ensemble(wine, form):
     X, y = wine
     model = MultiBoost(1e3, 15, **form, tol=1e-9).fit(X[::2], y[::2])
@@ -55,6 +57,7 @@ def test_every_form_learns_and_its_stages_end_in_the_ensemble(wine, form):
 
 
 @pytest.mark.parametrize("form", FORMS[:4], ids=lambda form: "-".join(map(str, form.values())))
+@pytest.mark.filterwarnings("ignore:.*duality gap:sklearn.exceptions.ConvergenceWarning")  # few rounds
 def test_a_stage_is_the_fit_with_as_many_rounds(wine, form):
     X, y = wine
     long, short = (MultiBoost(1e3, n, **form, tol=1e-9, random_state=0).fit(X, y) for n in (40, 6))
@@ -93,7 +96,7 @@ def test_both_forms_share_the_optimum_over_all_stumps(rng, C):
 def test_two_classes_have_one_score(wine):
     X, y = wine[0][:130], wine[1][:130]
     for per_class in (True, False):
-        model = MultiBoost(1e2, 10, per_class=per_class).fit(X, y)
+        model = MultiBoost(1e2, 10, per_class=per_class, tol=None).fit(X, y)
         scores = model.decision_function(X)
         assert scores.shape == (130,)
         np.testing.assert_array_equal(model.predict(X), model.classes_[(scores > 0).astype(int)])
@@ -102,7 +105,7 @@ def test_two_classes_have_one_score(wine):
 
 def test_stage_wise_adds_learners_that_it_has_already(wine):
     X, y = wine
-    model = MultiBoost(1e8, 60, solver="fcd", tau_max=1).fit(X, y)
+    model = MultiBoost(1e8, 60, solver="fcd", tau_max=1, tol=None).fit(X, y)
     assert model.n_rounds_ == 60
     assert len(model.hypotheses_) < 60 * 3  # found again, and merged
     keys = set(
@@ -118,6 +121,7 @@ def test_stage_wise_adds_learners_that_it_has_already(wine):
     assert (np.diff(model.objective_path_) < 0).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*duality gap:sklearn.exceptions.ConvergenceWarning")  # few rounds
 def test_the_restricted_problem_is_solved_to_a_tenth_of_what_is_left(wine):
     X, y = wine
     labels = np.unique(y, return_inverse=True)[1]
@@ -134,7 +138,7 @@ def test_the_restricted_problem_is_solved_to_a_tenth_of_what_is_left(wine):
 
 def test_importances_and_names(wine):
     X, y = wine
-    model = MultiBoost(1e2, 10).fit(X, y)
+    model = MultiBoost(1e2, 10, tol=None).fit(X, y)
     assert list(model.feature_names_in_) == list(X.columns)
     np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
     used = np.unique(model.hypotheses_.features[(model.coef_ > 0).any(axis=1)])
@@ -143,11 +147,13 @@ def test_importances_and_names(wine):
 
 def test_pickle_clone_pipeline_and_search(wine):
     X, y = wine
-    model = MultiBoost(1e2, 8).fit(X, y)
+    model = MultiBoost(1e2, 8, tol=None).fit(X, y)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
     np.testing.assert_array_equal(clone(model).fit(X, y).coef_, model.coef_)
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), MultiBoost(n_rounds=10)), {"multiboost__C": [10.0, 1e3]}, cv=3
+        make_pipeline(StandardScaler(), MultiBoost(n_rounds=10, tol=None)),
+        {"multiboost__C": [10.0, 1e3]},
+        cv=3,
     )
     assert search.fit(X, y).best_score_ > 0.9
 

@@ -141,8 +141,9 @@ def stored_in(folder, X):
 
 @pytest.mark.parametrize(
     ("model", "constant"),
-    [(AdaBoost(12), True), (AdaBoostMH(6), True), (CGEns(0.01, 12), False), (MultiBoost(1e3, 5), True),
-     (CGEns(0.01, 12, loss="squared_hinge", intercept="none"), True), (LPBoost(n_rounds=5), False)],
+    [(AdaBoost(12), True), (AdaBoostMH(6), True), (CGEns(0.01, 12, tol=None), False),
+     (MultiBoost(1e3, 5, tol=None), True), (LPBoost(n_rounds=5, tol=None), False),
+     (CGEns(0.01, 12, loss="squared_hinge", intercept="none", tol=None), True)],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["continuous", "bytes"])

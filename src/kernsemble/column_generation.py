@@ -27,6 +27,10 @@ One path. Oracles get V rounded to 30 bits of the largest, and break ties by the
 has several dual solutions can return that of least norm. What is found then does not depend on how a
 processor rounds. An l1 gap knows the largest score to that many bits, an l2 gap to the last.
 
+Under an l2 norm multiples of u are feasible, too: at t u, 0 <= t <= 1, the dual objective is
+``t L - 1/2 t^2 Q``, L the master's ``gain`` and Q the sum of all squares. The best t, min(1, L/Q), makes a
+gap that never exceeds the objective. The nu forms fix the sum of u: they have no such multiples.
+
 shen2014 symbols: alpha = u, J = number of columns, epsilon = ``epsilon``.
 """
 
@@ -42,7 +46,7 @@ import numpy as np
 
 from kernsemble.hypotheses._fixed_point import cut_bits
 from kernsemble.hypotheses.base import Candidate, Oracle
-from kernsemble.masters.base import Master, Solution
+from kernsemble.masters.base import Master, Solution, relative
 
 
 class StopReason(Enum):
@@ -99,6 +103,10 @@ class ColumnGeneration:
         gap of the whole problem.
     reason : StopReason or None
         Why the loop stopped; None while it runs.
+    score : float
+        Largest score of a hypothesis at the end.
+    shrink : float
+        Multiple of the last dual weights that is feasible for the whole problem, and that ``gap`` belongs to.
     """
 
     keys: list[Hashable] = field(default_factory=list)
@@ -107,6 +115,8 @@ class ColumnGeneration:
     weights: list[tuple[np.ndarray, float | np.ndarray]] = field(default_factory=list)
     solution: Solution | None = None
     reason: StopReason | None = None
+    score: float = np.nan
+    shrink: float = np.nan
 
     @property
     def message(self) -> str:
@@ -124,8 +134,8 @@ class ColumnGeneration:
 
     @property
     def relative_gap(self) -> float:
-        """``gap`` divided by the objective."""
-        return self.gap / self.solution.objective
+        """``gap`` divided by the size of the objective."""
+        return relative(self.gap, self.solution.objective)
 
 
 def column_generation(
@@ -197,13 +207,14 @@ def column_generation(
         _add(oracle, master, pricing.missing, repeat, result)
         master_seconds = _solve(master, result)
         pricing = _price(oracle, master, per_output, repeat, epsilon, result)
-        limit = np.inf if every_gap else tol * result.solution.objective
+        goal = tol * abs(result.solution.objective)
+        limit = np.inf if every_gap else goal
         full_gap = _full_gap(oracle, master, pricing, result.solution, limit)
         _record(result, pricing.score, full_gap, (oracle_seconds, master_seconds), keep_weights)
         if callback is not None and callback(result):
             result.reason = StopReason.CALLBACK
             break
-        if full_gap <= tol * result.solution.objective:
+        if full_gap <= goal:
             result.reason = StopReason.GAP_REACHED
             break
     else:
@@ -274,10 +285,30 @@ def _full_gap(oracle, master, pricing, solution, limit) -> float:
         return (
             np.nan if gap > limit else float(master.full_gap(oracle.largest_score(master.pricing_weights())))
         )
-    if solution.gap + pricing.half_squares > limit:
+    if _l2_gap(solution, pricing.half_squares) > limit:
         return np.nan
     V = master.pricing_weights()
-    return solution.gap + 0.5 * sum(oracle.sum_of_squares(v) for v in V.reshape(len(V), -1).T)
+    return _l2_gap(solution, 0.5 * sum(oracle.sum_of_squares(v) for v in V.reshape(len(V), -1).T))
+
+
+def _l2_gap(solution, half_squares) -> float:
+    """Gap at the best multiple of u, given half the sum of squared scores of the columns left out."""
+    gain, dual = solution.gain, solution.dual_objective - half_squares
+    if gain <= 0.0:
+        dual = 0.0 * dual  # of u = 0; still nan for an infinite family
+    elif dual < 0.5 * gain:  # L < Q = 2 (L - dual)
+        dual = gain * (0.25 * gain / (gain - dual))
+    return solution.objective - dual
+
+
+def _shrink(master, solution, gap) -> float:
+    """Multiple of u that has this gap: under an l1 norm the dual objective is linear in it."""
+    dual = solution.objective - gap
+    if master.threshold() > 0.0:
+        return dual / solution.dual_objective if solution.dual_objective > 0.0 else 1.0
+    if np.isnan(solution.gain):
+        return 1.0
+    return float(np.clip(2.0 * dual / solution.gain, 0.0, 1.0)) if solution.gain > 0.0 else 0.0
 
 
 def _record(result, score, full_gap, seconds, keep_weights) -> None:
@@ -291,10 +322,13 @@ def _record(result, score, full_gap, seconds, keep_weights) -> None:
 
 def _certify(oracle, master, pricing, result) -> ColumnGeneration:
     """Fill in the last round's gap of the whole problem; solve the master if no round has."""
-    if not result.rounds:
-        solution = master.solve()
-        result.solution = replace(solution, gap=_full_gap(oracle, master, pricing, solution, np.inf))
-    elif np.isnan(result.rounds[-1].full_gap):
-        full_gap = _full_gap(oracle, master, pricing, result.solution, np.inf)
-        result.rounds[-1] = result.rounds[-1]._replace(full_gap=full_gap)
+    solution = result.solution or master.solve()
+    gap = result.rounds[-1].full_gap if result.rounds else np.nan
+    if np.isnan(gap):
+        gap = _full_gap(oracle, master, pricing, solution, np.inf)
+    if result.rounds:
+        result.rounds[-1] = result.rounds[-1]._replace(full_gap=gap)
+    else:
+        result.solution = replace(solution, gap=gap)
+    result.score, result.shrink = pricing.score, _shrink(master, solution, gap)
     return result

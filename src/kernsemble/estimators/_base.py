@@ -19,6 +19,7 @@ dtypes taken as they come (other input is converted to the first).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
@@ -45,12 +47,15 @@ class TrainingData:
         Sample weights, all positive; ones where none were given.
     n_classes : int
         Number of classes, at least 2.
+    used : ndarray of bool, of shape (n_rows,)
+        Which of the rows that were given are the samples: those with a weight.
     """
 
     X: np.ndarray
     labels: np.ndarray
     weight: np.ndarray
     n_classes: int
+    used: np.ndarray
 
     @property
     def signs(self) -> np.ndarray:
@@ -98,6 +103,30 @@ def check_positive(value: Any, name: str) -> float:
     return float(value)
 
 
+def check_tol(tol: Any) -> None:
+    """Refuse a tolerance that is neither None nor positive."""
+    if tol is not None:
+        check_positive(tol, "tol")
+
+
+def warn_of_gap(name: str, rounds: int, gap: float, tol: float, remedy: str, stacklevel: int = 4) -> None:
+    """Say that a fit ended above its tolerance; the relative gap is nan where a family is infinite."""
+    if gap > tol:
+        warnings.warn(
+            f"{name} ended after {rounds} rounds with a relative duality gap of {gap:.2g}, "
+            f"above tol={tol:g}. {remedy}",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def at_rows(values: np.ndarray, used: np.ndarray, kept: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """Spread values of the kept ones among the used rows over all rows; zeros elsewhere."""
+    spread = np.zeros((len(used), *values.shape[1:]))
+    spread[np.flatnonzero(used)[kept]] = values
+    return spread
+
+
 def progress(n_rounds: int, verbose: bool | int, description: str) -> Iterable[int]:
     """Return ``range(n_rounds)``, with a progress bar on stderr when verbose."""
     if not verbose:
@@ -129,11 +158,12 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         weight = check_weights(sample_weight, X.shape[0])
         check_consistent_length(X, y, weight)
-        if (weight == 0).any():  # a row without weight must not even move a threshold
-            kept = weight > 0
-            X, y, weight = X[kept], y[kept], weight[kept]
+        used = weight > 0
+        if not used.all():  # a row without weight must not even move a threshold
+            X, y, weight = X[used], y[used], weight[used]
         self.classes_, labels = np.unique(y, return_inverse=True)
         n_classes = len(self.classes_)
+        self._majority = int(np.bincount(labels, weight).argmax())
         if n_classes < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes, but the data contains "
@@ -144,7 +174,7 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
                 "Only binary classification is supported. The type of the target is multiclass. "
                 f"{type(self).__name__} got {n_classes} classes; use a multi-class method such as AdaBoostMH."
             )
-        return TrainingData(X, labels, weight, n_classes)
+        return TrainingData(X, labels, weight, n_classes, used)
 
     def _check_input(self, X: Any) -> np.ndarray:
         """Validate data to predict for: fitted, finite, of the training width."""
@@ -157,11 +187,14 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         return self.hypotheses_.decision(X, self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of the largest score; a tie goes to the first class."""
+        """Return the class of the largest score; a tie goes to the first class.
+
+        Without any hypothesis and intercept it is the class of the largest weight in training.
+        """
         return self._classes_of(self.decision_function(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield ``decision_function(X)`` after each round."""
+        """Yield ``decision_function(X)`` after each round; nothing where no round was run."""
         X = self._check_input(X)
         H = self.hypotheses_.outputs(X)
         if hasattr(self, "coef_path_"):
@@ -172,7 +205,7 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
             yield from self._staged_sums(H)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield ``predict(X)`` after each round."""
+        """Yield ``predict(X)`` after each round; nothing where no round was run."""
         for scores in self.staged_decision_function(X):
             yield self._classes_of(scores)
 
@@ -188,7 +221,13 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
     def _classes_of(self, scores: np.ndarray) -> np.ndarray:
         """Return class labels for scores of one column or of one column a class."""
         index = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        if self._is_empty():
+            index[:] = self._majority
         return self.classes_[index]
+
+    def _is_empty(self) -> bool:
+        """Whether the scores are 0 whatever X is."""
+        return not (np.any(getattr(self, "coef_", True)) or np.any(self.intercept_))
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -11,19 +11,17 @@ does not depend on the task. The rules of section 5.2 of bi2004 are settings of 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from kernsemble.column_generation import ColumnGeneration, StopReason, column_generation
-from kernsemble.estimators._base import check_positive, check_rounds, progress, refuse_huge
+from kernsemble.estimators._base import check_positive, check_rounds, progress, refuse_huge, warn_of_gap
 from kernsemble.hypotheses.base import generator, label
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.kernel_library import Kernel
@@ -36,6 +34,11 @@ _CHOICES = {
     "norm": ("l1", "l2"),
     "intercept": ("none", "free", "penalized"),
     "termination": RULES,
+    "stratified": ("levels", True, False),
+}
+_MORE = "Increase n_rounds, tol or tau, or lower C"
+_REMEDIES = {rule: f"{_MORE}: {rule} has not stopped it." for rule in RULES[:3]} | {
+    "TR4": f"{_MORE}; tol=None runs n_rounds without this warning."
 }
 _PORTABLE_TOL = 1e-9  # to which the dual weights are the same on every computer, but for the nearest ties
 _LARGEST_FEATURE = 1e150  # its square, which every kernel takes, is finite
@@ -60,12 +63,13 @@ class CGBoostBase(BaseEstimator):
                 raise ValueError(f"{name}={value!r}: use one of {choices}.")
         for name, bounds in {
             "epsilon": {"min_val": 0},
-            "tol": {"min_val": 0},
             "tau": {"min_val": 0},
             "validation_fraction": {"min_val": 0, "max_val": 1, "include_boundaries": "neither"},
         }.items():
             if hasattr(self, name):
                 check_scalar(getattr(self, name), name, Real, **bounds)
+        if self.tol is not None:
+            check_scalar(self.tol, "tol", Real, min_val=0)
         if hasattr(self, "C"):
             check_positive(self.C, "C")
         if hasattr(self, "patience"):
@@ -86,8 +90,8 @@ class CGBoostBase(BaseEstimator):
 
     def _run(
         self, X: np.ndarray, master: Master, bound: float | np.ndarray, validation: Validation | None = None
-    ) -> None:
-        """Generate columns from X until a rule stops; set the fitted attributes."""
+    ) -> KernelColumns:
+        """Generate columns from X until a rule stops; set the fitted attributes; return the oracle."""
         rule = getattr(self, "termination", "TR4")
         refuse_huge(X, _LARGEST_FEATURE)
         oracle = self._oracle(X, master, bound, rule)
@@ -99,18 +103,20 @@ class CGBoostBase(BaseEstimator):
                 oracle,
                 master,
                 progress(self.n_rounds, self.verbose, label(self)),
-                tol=self.tol,
+                tol=self.tol or 0.0,
                 epsilon=self.tau,
                 callback=watch,
             )
         self._record(found, oracle, watch)
+        self.dual_weights_ = found.shrink * master.pricing_weights()
         self._warn_unless_done(found, rule)
+        return oracle
 
     def _master_tol(self) -> float:
         """Relative gap that a master must reach: small beside that of the whole problem; a vertex in l1."""
         if self.norm == "l2" and self.portable:
-            return min(_PORTABLE_TOL, 0.01 * self.tol or 1.0)
-        if self.norm == "l1" or self.tol >= 1e-4:
+            return min(_PORTABLE_TOL, 0.01 * self.tol) if self.tol else _PORTABLE_TOL
+        if self.norm == "l1" or self.tol is None or self.tol >= 1e-4:
             return 1e-6
         return 0.01 * self.tol if self.tol > 0 else 1e-8
 
@@ -146,7 +152,7 @@ class CGBoostBase(BaseEstimator):
         self.intercept_ = b
         self.objective_path_ = found.path("objective")
         self.gap_path_ = found.path("full_gap")
-        self.dual_gap_ = float(found.gap)
+        self.dual_gap_, self.relative_gap_ = float(found.gap), found.relative_gap
         self.oracle_seconds_path_ = found.path("oracle_seconds")
         self.master_seconds_path_ = found.path("master_seconds")
         self.columns_scanned_path_ = np.array([search.n_scanned for search in oracle.searches])
@@ -156,16 +162,13 @@ class CGBoostBase(BaseEstimator):
         self.message_ = found.message
 
     def _warn_unless_done(self, found: ColumnGeneration, rule: str) -> None:
-        if found.solution is not None:
+        """Warn once: of rounds that ended above ``tol``, or else of an unsolved restricted problem."""
+        ran_out = found.reason is StopReason.ROUNDS_REACHED
+        unwanted = rule in ("TR1", "TR2") or self.tol is not None
+        if ran_out and unwanted and self.relative_gap_ > (self.tol or 0.0):
+            warn_of_gap(label(self), self.n_rounds_, self.relative_gap_, self.tol or 0.0, _REMEDIES[rule], 5)
+        else:
             found.solution.warn_unless_converged(f"{label(self)}'s master")
-        if rule in ("TR1", "TR2") and found.reason is StopReason.ROUNDS_REACHED:
-            warnings.warn(
-                f"{label(self)} stopped after n_rounds={self.n_rounds} rounds, before {rule} did, "
-                f"with a duality gap of {self.dual_gap_:.3g} (objective {found.solution.objective:.6g}). "
-                "Increase n_rounds, tol or tau.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return the ensemble's values at X."""

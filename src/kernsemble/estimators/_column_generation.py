@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kernsemble.column_generation import ColumnGeneration, column_generation
+import numpy as np
+
+from kernsemble.column_generation import ColumnGeneration, StopReason, column_generation
 from kernsemble.estimators._base import (
     EnsembleClassifier,
     TrainingData,
+    at_rows,
     check_positive,
     check_rounds,
+    check_tol,
     progress,
+    warn_of_gap,
 )
 from kernsemble.hypotheses.base import Oracle, generator, label
 from kernsemble.hypotheses.factory import make_oracle
 from kernsemble.masters.base import Master
+
+_SLACK = 2e-6  # of tol where no hypothesis is missing: scores may exceed the threshold by 1e-6
 
 
 class ColumnGenerationClassifier(EnsembleClassifier):
@@ -45,25 +52,54 @@ class ColumnGenerationClassifier(EnsembleClassifier):
         self
         """
         n_rounds = check_rounds(self.n_rounds)
-        check_positive(self.C, "C")
-        check_positive(self.tol, "tol")
+        self._check_cost()
+        check_tol(self.tol)
         data = self._check_training(X, y, sample_weight)
         options = self._base_options()
         oracle = make_oracle(self.base, data.X, random_state=generator(self.random_state), **options)
         rounds = progress(n_rounds, self.verbose, label(self))
         master = self._master(data)
-        result = column_generation(
-            oracle,
-            master,
-            rounds,
-            tol=self.tol,
-            per_output=self._per_output,
-            repeat=self._repeat,
-            callback=self._after_round(master),
-        )
-        result.solution.warn_unless_converged(f"The master of {label(self)}")
+        options = {
+            "per_output": self._per_output,
+            "repeat": self._repeat,
+            "callback": self._after_round(master),
+        }
+        try:
+            result = column_generation(oracle, master, rounds, tol=self.tol or 0.0, **options)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(f"C={self.C} is too large for double precision here: lower it.") from error
         self._keep(oracle, result)
+        self._certify(data)
+        self.dual_weights_ = at_rows(self._dual_weights(master, result), data.used)
+        if master.threshold() > 0.0 and np.isnan(oracle.sum_of_squares(np.zeros(len(data.X)))):
+            # An infinite family: the largest score that a search found bounds no other.
+            self.dual_gap_ = self.relative_gap_ = np.nan
+            self.gap_path_[:] = np.nan
+        self._warn_unless_done(result)
         return self
+
+    def _check_cost(self) -> None:
+        check_positive(self.C, "C")
+
+    def _certify(self, data: TrainingData) -> None:
+        """Make the certificate that of the model as it is, where rounding can tell them apart."""
+
+    def _dual_weights(self, master: Master, result: ColumnGeneration) -> np.ndarray:
+        """Signed dual weights that are feasible for the problem over all hypotheses."""
+        return result.shrink * master.pricing_weights()
+
+    def _warn_unless_done(self, result: ColumnGeneration) -> None:
+        """Warn once: of a gap above the tolerance, or else of a restricted problem that was not solved."""
+        tol = np.inf if self.tol is None else self.tol
+        if result.reason is StopReason.NOTHING_MISSING:
+            tol += _SLACK
+        if self.relative_gap_ > tol:
+            warn_of_gap(label(self), self.n_rounds_, self.relative_gap_, self.tol, self._remedy())
+        else:
+            result.solution.warn_unless_converged(f"The master of {label(self)}")
+
+    def _remedy(self) -> str:
+        return "Increase n_rounds or tol, or lower C; tol=None runs n_rounds without this warning."
 
     def _base_options(self) -> Mapping[str, Any]:
         """Options of the oracle; an intercept makes the constant stump superfluous."""
@@ -87,5 +123,5 @@ class ColumnGenerationClassifier(EnsembleClassifier):
         self.coef_path_ = result.weights
         self.objective_path_, self.gap_path_ = result.path("objective"), result.path("full_gap")
         self.rounds_, self.n_rounds_ = result.rounds, len(result.rounds)
-        self.dual_gap_ = result.gap
+        self.dual_gap_, self.relative_gap_ = float(result.gap), result.relative_gap
         self.message_ = result.message

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from kernsemble.estimators._base import EnsembleClassifier
+from kernsemble.masters.base import Solution, relative
 
 
 class SingleFitClassifier(EnsembleClassifier):
     """An ensemble classifier without rounds; a child computes scores in ``_scores(X)``."""
 
     _input_types = (np.float64,)
+
+    def _keep_gap(self, solutions: Sequence[Solution], name: str) -> None:
+        """Set both gaps, of the worst machine each; warn once where a machine has not converged."""
+        gaps = [relative(solution.gap, solution.objective) for solution in solutions]
+        self.dual_gap_ = max(solution.gap for solution in solutions)
+        self.relative_gap_ = max(gaps)
+        unsolved = [i for i, solution in enumerate(solutions) if not solution.converged]
+        if unsolved:
+            solutions[max(unsolved, key=gaps.__getitem__)].warn_unless_converged(name)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return scores: (n,), positive for ``classes_[1]``, if two-class; otherwise (n, n_classes)."""

@@ -6,6 +6,8 @@ Each round prices the columns of all kernels at all training samples against the
 solves the restricted problem again: (4), (7), (11) for classes, (13) for values, with |alpha|_1 or
 1/2 |alpha|_2^2. Kernels are given in the order of their priority; the stratified search (Algorithm 5.1) looks
 at columns centered at error points first, and at a later kernel only if no earlier one violates the dual.
+Under an l2 norm that is after the last column of the first kernel, so by default the search goes by levels: a
+later kernel's turn comes where its columns promise about twice as much as those of the earlier ones.
 
 A composite kernel, "linear+rbf", is one kernel of the library that is a sum: the rival of the mixture
 ["linear", "rbf"].
@@ -20,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from kernsemble.estimators._base import EnsembleClassifier, TrainingData
+from kernsemble.estimators._base import EnsembleClassifier, TrainingData, at_rows
 from kernsemble.estimators._cg_boost import (
     CGBoostBase,
     Library,
@@ -43,15 +45,18 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
     kernels : sequence of str, Kernel or callable, default=("linear", "quadratic", "rbf")
         The library, in the order of priority; see `kernsemble.hypotheses.kernel_library`.
     C : float, default=1.0
-        Weight of the sum of losses.
+        Weight of the SUM of losses: for that of their mean, divide by the number of samples.
     norm : {"l2", "l1"}, default="l2"
         Penalty: ``1/2 |alpha|^2`` (a quadratic program) or ``|alpha|_1`` (a linear one).
     positive : bool, default=False
         Whether alpha >= 0, problems (4) and (7), or free, problem (11).
     intercept : {"free", "penalized", "none"}, default="free"
         The offset b of section 4.1.
-    stratified : bool, default=True
-        Algorithm 5.1; otherwise every round scans all columns of all kernels.
+    stratified : {"levels", True, False}, default="levels"
+        How kernels take turns. "levels": the first whose best column reaches a falling share of what scores
+        can be, so that cheap kernels go first among those of like use. True: Algorithm 5.1 as printed, the
+        first that violates the dual at all; under an l2 norm the first kernel then takes as many rounds as
+        there are samples. False: every round scans all columns of all kernels and takes the largest score.
     termination : {"TR1", "TR2", "TR3", "TR4"}, default="TR4"
         TR1: no column at an error point violates the dual. TR2: none at all does, or the certified gap is at
         most ``tol``. TR3: the error on validation data has not improved for ``patience`` rounds; the best
@@ -59,8 +64,9 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         latest.
     n_rounds : int, default=100
         Most rounds, hence columns.
-    tol : float, default=1e-3
-        Duality gap of the whole problem, relative to the objective, at which to stop; 0 goes on to the end.
+    tol : float or None, default=1e-3
+        Duality gap of the whole problem, relative to the objective, at which to stop; 0 goes on to the end. A
+        fit that runs out of rounds before warns; None runs ``n_rounds`` (TR4) without a warning.
     tau : float, default=1e-6
         What a score must exceed 0 (l2) or 1 (l1) by to violate the dual.
     nu : float, default=None
@@ -96,7 +102,13 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
     n_kernel_evaluations_ : int
         Kernel values that one prediction computes; linear columns collapse into one weight vector.
     dual_gap_ : float
-        Duality gap of the problem over all columns, after the last round.
+        Duality gap of the problem over all columns, after the last round; at most the objective, except in
+        the nu forms.
+    relative_gap_ : float
+        ``dual_gap_`` divided by the size of the objective.
+    dual_weights_ : ndarray of shape (n_samples,)
+        V of the last round: u_i with the sign of the class, + for ``classes_[1]``; feasible for all columns
+        of all kernels. 0 for samples without weight, or held out.
     objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round; gap of the whole problem where it was computed, nan elsewhere.
     columns_scanned_path_ : ndarray of shape ``(n_rounds_ + 1,)``
@@ -120,7 +132,7 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
     >>> from sklearn.preprocessing import scale
     >>> from kernsemble import CGBoostClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = CGBoostClassifier(["linear", "rbf"], n_rounds=30).fit(scale(X), y)
+    >>> model = CGBoostClassifier(["linear", "rbf"], n_rounds=30, tol=None).fit(scale(X), y)
     >>> model.score(scale(X), y) > 0.97
     True
     """
@@ -136,10 +148,10 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         norm: str = "l2",
         positive: bool = False,
         intercept: str = "free",
-        stratified: bool = True,
+        stratified: bool | str = "levels",
         termination: str = "TR4",
         n_rounds: int = 100,
-        tol: float = 1e-3,
+        tol: float | None = 1e-3,
         tau: float = 1e-6,
         nu: float | None = None,
         validation_fraction: float = 0.25,
@@ -190,9 +202,10 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         """
         self._check_parameters()
         data = self._check_training(X, y, sample_weight)
-        X, signs, weight, validation = self._with_validation(data, X_val, y_val)
-        master, bound = self._master(signs, weight)
-        self._run(X, master, bound, validation)
+        kept, validation = self._with_validation(data, X_val, y_val)
+        master, bound = self._master(data.signs[kept], data.weight[kept])
+        self._run(data.X[kept], master, bound, validation)
+        self.dual_weights_ = at_rows(self.dual_weights_, data.used, kept)
         return self
 
     def _master(self, signs: np.ndarray, weight: np.ndarray) -> tuple[Master, np.ndarray]:
@@ -207,16 +220,15 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         return master, self.C * weight
 
     def _with_validation(self, data: TrainingData, X_val: Any, y_val: Any):
-        """Return training samples, signs, weights, and the validation data if any."""
+        """Return which rows to train on, and the validation data if any."""
         if X_val is not None:
             X_val = self._check_validation(X_val, y_val)
             signs_val = np.where(np.asarray(y_val) == self.classes_[1], 1.0, -1.0)
-            return data.X, data.signs, data.weight, Validation(X_val, _error_rate(signs_val))
+            return slice(None), Validation(X_val, _error_rate(signs_val))
         if self.termination != "TR3":
-            return data.X, data.signs, data.weight, None
+            return slice(None), None
         kept, held = split_validation(len(data.X), self.validation_fraction, self.random_state, data.labels)
-        validation = Validation(data.X[held], _error_rate(data.signs[held]))
-        return data.X[kept], data.signs[kept], data.weight[kept], validation
+        return kept, Validation(data.X[held], _error_rate(data.signs[held]))
 
 
 def _error_rate(signs: np.ndarray) -> Callable[[np.ndarray], float]:

@@ -14,8 +14,10 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import validate_data
 
-from kernsemble.estimators._base import check_weights
+from kernsemble.estimators._base import at_rows, check_weights
 from kernsemble.estimators._cg_boost import CGBoostBase, Library
+from kernsemble.hypotheses.kernel_columns import KernelColumns
+from kernsemble.masters.base import relative
 from kernsemble.masters.quadratic import NuNovelty
 
 
@@ -34,8 +36,9 @@ class CGBoostNovelty(OutlierMixin, CGBoostBase):
     offset_ : float
         The margin: scores below it are novel.
     hypotheses_, coef_, intercept_, n_rounds_, n_columns_, n_kernel_evaluations_, dual_gap_, \
-objective_path_, gap_path_, columns_scanned_path_, coef_path_
-        As in `CGBoostClassifier`.
+relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_, coef_path_
+        As in `CGBoostClassifier`. The dual weights are not negative and sum to 1, so the gap of a few rounds
+        may exceed the objective; it is that of ``offset_``, the best margin of the weights.
 
     References
     ----------
@@ -58,9 +61,9 @@ objective_path_, gap_path_, columns_scanned_path_, coef_path_
         nu: float = 0.1,
         *,
         positive: bool = True,
-        stratified: bool = True,
+        stratified: bool | str = "levels",
         n_rounds: int = 100,
-        tol: float = 1e-3,
+        tol: float | None = 1e-3,
         tau: float = 1e-6,
         max_centers: int | None = None,
         portable: bool = True,
@@ -99,12 +102,26 @@ objective_path_, gap_path_, columns_scanned_path_, coef_path_
         self._check_parameters()
         X = validate_data(self, X, dtype=np.float64, order="C")
         weight = check_weights(sample_weight, len(X))
-        X, weight = X[weight > 0], weight[weight > 0]
+        used, positive = X[weight > 0], weight[weight > 0]
         options = {"positive": self.positive, "tol": self._master_tol()}
-        master = NuNovelty(len(X), self.nu, sample_weight=weight, **options)
-        self._run(X, master, weight / (self.nu * weight.sum()))
-        self.offset_ = master.margin_
+        master = NuNovelty(len(used), self.nu, sample_weight=positive, **options)
+        bound = positive / (self.nu * positive.sum())
+        oracle = self._run(used, master, bound)
+        self.offset_, objective = _best_margin(self._scores(used), bound)
+        self._certify(oracle, used, objective + 0.5 * float(self.coef_ @ self.coef_))
+        self.dual_weights_ = at_rows(self.dual_weights_, weight > 0)
         return self
+
+    def _certify(self, oracle: KernelColumns, X: np.ndarray, objective: float) -> None:
+        """Gap between the objective and that of the dual weights, scaled to a sum of exactly 1."""
+        V = self.dual_weights_ / self.dual_weights_.sum()
+        scores = V @ self.hypotheses_.outputs(X)
+        scores = np.maximum(scores, 0.0) if self.positive else scores
+        dual = -0.5 * (float(scores @ scores) + oracle.sum_of_squares(V))
+        self.dual_weights_, self.dual_gap_ = V, max(objective - dual, 0.0)
+        self.relative_gap_ = relative(self.dual_gap_, objective)
+        if self.n_rounds_:
+            self.objective_path_[-1], self.gap_path_[-1] = objective, self.dual_gap_
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Return scores, large where the training data is."""
@@ -117,3 +134,11 @@ objective_path_, gap_path_, columns_scanned_path_, coef_path_
     def predict(self, X: Any) -> np.ndarray:
         """Return 1 for known samples and -1 for novel ones."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+
+def _best_margin(scores: np.ndarray, bound: np.ndarray) -> tuple[float, float]:
+    """Return the least r that minimizes ``-r + sum_i bound_i max(0, r - score_i)``, and the minimum."""
+    order = np.argsort(scores, kind="stable")
+    i = int(np.searchsorted(np.cumsum(bound[order]), 1.0 - 1e-12))
+    r = float(scores[order[min(i, len(scores) - 1)]])
+    return r, float(bound @ np.maximum(r - scores, 0.0)) - r

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from kernsemble.estimators._base import check_weights
+from kernsemble.estimators._base import at_rows, check_weights
 from kernsemble.estimators._cg_boost import (
     CGBoostBase,
     Library,
@@ -51,8 +51,8 @@ random_state, verbose
     epsilon_ : float
         The tube: ``epsilon``, or what the nu form found.
     hypotheses_, coef_, intercept_, n_rounds_, best_round_, n_columns_, n_kernel_evaluations_, dual_gap_, \
-objective_path_, gap_path_, columns_scanned_path_, oracle_seconds_path_, master_seconds_path_, \
-validation_path_, termination_rounds_, coef_path_
+relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_, oracle_seconds_path_, \
+master_seconds_path_, validation_path_, termination_rounds_, coef_path_
         As in `CGBoostClassifier`.
 
     References
@@ -65,7 +65,7 @@ validation_path_, termination_rounds_, coef_path_
     >>> from kernsemble import CGBoostRegressor
     >>> X = np.linspace(-1, 1, 50)[:, None]
     >>> y = 2 * X[:, 0] + np.exp(-20 * X[:, 0] ** 2)
-    >>> model = CGBoostRegressor(["linear", "rbf"], C=100.0, epsilon=0.05).fit(X, y)
+    >>> model = CGBoostRegressor(["linear", "rbf"], C=100.0, epsilon=0.05, tol=None).fit(X, y)
     >>> model.score(X, y) > 0.95
     True
     """
@@ -79,10 +79,10 @@ validation_path_, termination_rounds_, coef_path_
         norm: str = "l2",
         positive: bool = False,
         intercept: str = "free",
-        stratified: bool = True,
+        stratified: bool | str = "levels",
         termination: str = "TR4",
         n_rounds: int = 100,
-        tol: float = 1e-3,
+        tol: float | None = 1e-3,
         tau: float = 1e-6,
         nu: float | None = None,
         validation_fraction: float = 0.25,
@@ -136,10 +136,11 @@ validation_path_, termination_rounds_, coef_path_
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
         y, weight = y.astype(np.float64), check_weights(sample_weight, len(y))
         check_consistent_length(X, weight)
-        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        X, y, weight, validation = self._with_validation(X, y, weight, X_val, y_val)
-        master, bound = self._master(y, weight)
-        self._run(X, master, bound, validation)
+        X, y, positive = X[weight > 0], y[weight > 0], weight[weight > 0]
+        kept, validation = self._with_validation(X, y, X_val, y_val)
+        master, bound = self._master(y[kept], positive[kept])
+        self._run(X[kept], master, bound, validation)
+        self.dual_weights_ = at_rows(self.dual_weights_, weight > 0, kept)
         self.epsilon_ = master.tube_ if self.nu is not None else float(self.epsilon)
         return self
 
@@ -166,15 +167,15 @@ validation_path_, termination_rounds_, coef_path_
         master = kind(y, self.C, epsilon, sample_weight=weight, intercept=self.intercept, **options)
         return master, self.C * weight
 
-    def _with_validation(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, X_val: Any, y_val: Any):
-        """Return training samples, values, weights, and the validation data if any."""
+    def _with_validation(self, X: np.ndarray, y: np.ndarray, X_val: Any, y_val: Any):
+        """Return which rows to train on, and the validation data if any."""
         if X_val is not None:
             X_val = self._check_validation(X_val, y_val)
-            return X, y, weight, Validation(X_val, _mean_squared_error(np.asarray(y_val, dtype=float)))
+            return slice(None), Validation(X_val, _mean_squared_error(np.asarray(y_val, dtype=float)))
         if self.termination != "TR3":
-            return X, y, weight, None
+            return slice(None), None
         kept, held = split_validation(len(X), self.validation_fraction, self.random_state)
-        return X[kept], y[kept], weight[kept], Validation(X[held], _mean_squared_error(y[held]))
+        return kept, Validation(X[held], _mean_squared_error(y[held]))
 
 
 def _mean_squared_error(y: np.ndarray) -> Callable[[np.ndarray], float]:

@@ -23,16 +23,18 @@ class CGEnsSLS(ColumnGenerationClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the sum of squares. With -1/+1 hypotheses useful values are small, 2**-12 to 1.
-    n_rounds : int, default=100
+    C : float, default=0.01
+        Weight of the SUM of squares, as in `CGEns`. With -1/+1 hypotheses useful values are small, 2**-12
+        to 1.
+    n_rounds : int, default=500
         Largest number of rounds, and so of hypotheses.
     base : {"stump", "perceptron", "perceptron-pool", "fourier"} or callable, default="stump"
         Family of hypotheses, as in `CGEns`.
     base_options : dict, default=None
         Options of the family.
-    tol : float, default=1e-6
-        Relative duality gap over all hypotheses at which the fit ends.
+    tol : float or None, default=1e-2
+        Relative duality gap over all hypotheses at which the fit ends; it warns where ``n_rounds`` came
+        first. None runs ``n_rounds`` without a warning.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
     verbose : bool or int, default=False
@@ -53,7 +55,11 @@ class CGEnsSLS(ColumnGenerationClassifier):
     objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round, and duality gap over all hypotheses (nan where it was not computed).
     dual_gap_ : float
-        Duality gap over all hypotheses at the end; nan for an infinite family.
+        Duality gap over all hypotheses at the end, never above the objective; nan for an infinite family.
+    relative_gap_ : float
+        ``dual_gap_`` divided by the objective.
+    dual_weights_ : ndarray of shape (n_samples, n_classes - 1)
+        Dual weights U, signed as the codes of the classes are. 0 for samples without weight.
     rounds_ : list of Round
         What each round did, with its seconds in oracle and master.
     n_rounds_ : int
@@ -72,20 +78,21 @@ class CGEnsSLS(ColumnGenerationClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from kernsemble import CGEnsSLS
     >>> X, y = load_iris(return_X_y=True)
-    >>> CGEnsSLS(C=0.1, n_rounds=50).fit(X, y).score(X, y) > 0.95
-    True
+    >>> model = CGEnsSLS().fit(X, y)
+    >>> model.score(X, y) > 0.95, model.relative_gap_ <= 1e-2
+    (True, True)
     """
 
     intercept = "free"  # part of the problem: constant hypotheses are superfluous
 
     def __init__(
         self,
-        C: float = 1.0,
-        n_rounds: int = 100,
+        C: float = 0.01,
+        n_rounds: int = 500,
         *,
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
-        tol: float = 1e-6,
+        tol: float | None = 1e-2,
         random_state: Any = None,
         verbose: bool | int = False,
     ):

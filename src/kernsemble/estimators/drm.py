@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
-from kernsemble.estimators._base import progress
+from kernsemble.estimators._base import at_rows, progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
 from kernsemble.hypotheses.base import label
 from kernsemble.kernels import gaussian_kernel, linear_kernel
@@ -66,6 +66,11 @@ class DRM(SingleFitClassifier):
         Objective at the start and after each round.
     dual_gap_ : float
         Largest distance of an objective from a bound of all values; it covers what rounding hides.
+    relative_gap_ : float
+        The largest one relative to the size of its objective.
+    dual_weights_ : ndarray of shape (n_machines, n_samples)
+        Dual weights a_i of one machine, which prove the bound, with the sign of the sample: + for
+        ``classes_[1]``, or for the machine's class. They sum to nu without their signs.
     n_iter_ : int
         Largest number of rounds.
 
@@ -115,7 +120,7 @@ class DRM(SingleFitClassifier):
         """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) weighs each sample's loss."""
         data = self._check_training(X, y, sample_weight)
         self._check_parameters()
-        self.X_fit_ = data.X
+        self.X_fit_ = data.X.copy()  # the model is made of it
         with np.errstate(over="ignore", invalid="ignore"):  # the master refuses what overflowed
             K = self._kernel_matrix(data.X)
         random = check_random_state(self.random_state)
@@ -128,7 +133,10 @@ class DRM(SingleFitClassifier):
         self.diversity_ = np.array([_mean_angle(K, solution.w) for solution in solutions])
         self.objective_ = np.array([solution.objective for solution in solutions])
         self.objective_path_ = [solution.objective_path for solution in solutions]
-        self.dual_gap_ = max(solution.gap for solution in solutions)
+        self._keep_gap(solutions, label(self))
+        self.dual_weights_ = np.array(
+            [at_rows(sign * solution.u, data.used) for sign, solution in zip(signs, solutions, strict=True)]
+        )
         self.n_iter_ = max(solution.n_iter for solution in solutions)
         return self
 
@@ -142,6 +150,9 @@ class DRM(SingleFitClassifier):
         """Decisions of the mean machine."""
         scores = self._kernel_matrix(X) @ self.dual_coef_.mean(axis=2).T
         return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def _is_empty(self) -> bool:
+        return not self.dual_coef_.any()
 
     def _kernel_matrix(self, X: np.ndarray) -> np.ndarray:
         """Kernel between X and the training samples, with the constant that stands for the intercept."""
@@ -171,9 +182,7 @@ class DRM(SingleFitClassifier):
     ) -> ExclusivitySolution:
         """Solve one two-class problem."""
         options = {"nu": self.nu, "mu": self.mu, "q": self.q, "tol": self.tol, "max_iter": self.max_iter}
-        solution = solve_drm(K, signs, self.n_components, rng=rng, sample_weight=weight, **options)
-        solution.warn_unless_converged(label(self))
-        return solution
+        return solve_drm(K, signs, self.n_components, rng=rng, sample_weight=weight, **options)
 
 
 def _mean_angle(K: np.ndarray, coefficients: np.ndarray) -> float:

@@ -14,10 +14,21 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
-from kernsemble.estimators._base import TrainingData, check_positive, progress, refuse_huge
+from kernsemble.estimators._base import (
+    TrainingData,
+    at_rows,
+    check_positive,
+    progress,
+    refuse_huge,
+)
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
 from kernsemble.hypotheses.base import label
-from kernsemble.masters.exclusivity import ExclusivitySolution, relaxed_exclusivity, solve_exclusivity
+from kernsemble.masters.exclusivity import (
+    EXACT_TOL,
+    ExclusivitySolution,
+    relaxed_exclusivity,
+    solve_exclusivity,
+)
 from kernsemble.masters.exclusivity_admm import solve_admm
 from kernsemble.masters.exclusivity_alm import solve_printed_alm
 
@@ -69,6 +80,11 @@ class ExRM(SingleFitClassifier):
         Objective (5).
     dual_gap_ : float
         Largest distance of an objective from its certified optimum.
+    relative_gap_ : float
+        The largest one relative to its objective.
+    dual_weights_ : ndarray of shape (n_machines, n_samples)
+        Dual weights u_i, the same for each component, with the sign of the sample: + for ``classes_[1]``, or
+        for the machine's class. They are those of the certified optimum.
     objective_path_, split_path_ : list of ndarray
         Objectives (5) and (6) after each iteration, for each machine.
     n_iter_ : int
@@ -128,7 +144,11 @@ class ExRM(SingleFitClassifier):
         self.intercept_ = self.component_intercepts_.mean(axis=1)
         self.exclusivity_ = np.array([relaxed_exclusivity(W) for W in self.components_])
         self.objective_ = np.array([solution.objective for solution in solutions])
-        self.dual_gap_ = max(solution.gap for solution in solutions)
+        self._keep_gap(solutions, f"{label(self)}(solver={self.solver!r})")
+        duals = solutions if self.solver == "exact" else [self._exact(data, signs) for signs in machines]
+        self.dual_weights_ = np.array(
+            [at_rows(signs * dual.u[:, 0], data.used) for signs, dual in zip(machines, duals, strict=True)]
+        )
         self.objective_path_ = [solution.objective_path for solution in solutions]
         self.split_path_ = [solution.split_path for solution in solutions]
         self.n_iter_ = max(solution.n_iter for solution in solutions)
@@ -169,8 +189,9 @@ class ExRM(SingleFitClassifier):
     def _solve(self, data: TrainingData, signs: np.ndarray, options: dict[str, Any]) -> ExclusivitySolution:
         """Solve one two-class problem."""
         solve = SOLVERS[self.solver]
-        solution = solve(
-            data.X, signs, self.lam, self.n_components, self.p, sample_weight=data.weight, **options
-        )
-        solution.warn_unless_converged(f"{label(self)}(solver={self.solver!r})")
-        return solution
+        return solve(data.X, signs, self.lam, self.n_components, self.p, sample_weight=data.weight, **options)
+
+    def _exact(self, data: TrainingData, signs: np.ndarray) -> ExclusivitySolution:
+        """Solve it exactly: this is what the gap of the other solvers is measured from."""
+        exact = {"sample_weight": data.weight, "tol": EXACT_TOL}
+        return solve_exclusivity(data.X, signs, self.lam, self.n_components, self.p, **exact)

@@ -8,7 +8,7 @@ from typing import Any
 
 from kernsemble.estimators._base import TrainingData
 from kernsemble.estimators._column_generation import ColumnGenerationClassifier
-from kernsemble.estimators.cgens import _SHARE
+from kernsemble.estimators.cgens import _SHARE, _TOL
 from kernsemble.hypotheses.streamed_stumps import StreamedStumpOracle
 from kernsemble.masters.base import Master
 from kernsemble.masters.packed_rows import PackedHinge
@@ -58,7 +58,7 @@ class StreamedCGEns(ColumnGenerationClassifier):
     >>> from kernsemble.estimators.streamed_cgens import StreamedCGEns
     >>> X = np.random.default_rng(0).integers(0, 256, (500, 4)).astype(np.uint8)
     >>> y = X[:, 0] > X[:, 1].astype(int) // 2
-    >>> StreamedCGEns(C=0.1, n_rounds=60).fit(X, y).score(X, y) > 0.9
+    >>> StreamedCGEns(C=0.1, n_rounds=60, tol=None).fit(X, y).score(X, y) > 0.9
     True
     """
 
@@ -69,11 +69,11 @@ class StreamedCGEns(ColumnGenerationClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
-        n_rounds: int = 100,
+        C: float = 0.01,
+        n_rounds: int = 500,
         *,
         intercept: str = "free",
-        tol: float = 1e-3,
+        tol: float | None = 1e-2,
         directory: str | PathLike | None = None,
         verbose: bool | int = False,
     ):
@@ -91,5 +91,9 @@ class StreamedCGEns(ColumnGenerationClassifier):
     def _master(self, data: TrainingData) -> Master:
         weight = None if (data.weight == 1.0).all() else data.weight
         return PackedHinge(
-            data.signs, self.C, sample_weight=weight, intercept=self.intercept, tol=_SHARE * self.tol
+            data.signs,
+            self.C,
+            sample_weight=weight,
+            intercept=self.intercept,
+            tol=_SHARE * (self.tol or _TOL),
         )

@@ -27,6 +27,7 @@ from kernsemble.experiments.registry import Exhibit, Paper, TrialFunction, load_
 from kernsemble.experiments.trial import Trial
 
 Value = float | int | tuple[float | int, ...]
+_MEANT = ".* rounds with a relative duality gap of"  # a trial's rounds are its protocol
 _one_at_a_time = threading.Lock()
 
 
@@ -61,6 +62,7 @@ def run_job(job: Job) -> Outcome:
     trial = Trial(paper.key, job.exhibit, job.dataset, method, job.number)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", _MEANT)
         start = time.perf_counter()
         try:
             result = function.compute(trial, job.params)

@@ -11,6 +11,12 @@ Stratified search (Algorithm 5.1, steps 5 to 8). Kernels stand in the order of t
    is taken.
 3. If none, the master problem is solved (TR2).
 
+Under an l2 norm that threshold is 0, and every column has a score, those in the span of the chosen ones too:
+the first kernel is taken to its last column before the second is looked at. So ``stratified="levels"`` runs
+the steps at a falling threshold. A kernel is passed over while its scores, divided by ``|V|`` and the
+kernel's typical ``|K_j|``, stay below the level; where none reaches it, the level falls to half of the
+largest, and the first kernel that reaches that is taken: cheap kernels first, among those of like use.
+
 E is where xi_i > 0, and there ``|V_i|`` is at its bound (complementarity (17)). A violation is a score above
 ``tau``. The regular search prices all of N for all kernels and takes the best.
 
@@ -26,11 +32,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import norm
 
 from kernsemble.hypotheses.base import Candidate, Oracle
 from kernsemble.hypotheses.kernel_library import Kernel, as_kernel
 
 _EQUAL = 1e-9  # relative difference of scores that does not count
+_LEVEL = 0.5  # share of the largest relative score to which the level falls
+_SAMPLE = 100  # columns that tell a kernel's typical length
 _AT_BOUND = 1e-6  # relative distance from the bound at which |V_i| counts as being there
 
 Key = tuple[int, int]  # kernel, training sample at the center
@@ -123,8 +132,8 @@ class KernelColumns(Oracle):
         The library, simplest (highest priority) first; see `as_kernel`.
     signed : bool, default=False
         Whether only positive scores count (weights bounded below by 0).
-    stratified : bool, default=True
-        Algorithm 5.1 instead of a full scan each time.
+    stratified : bool or "levels", default=True
+        Algorithm 5.1, as printed or at a falling threshold, instead of a full scan each time.
     full_scan : bool, default=True
         Whether the stratified search goes on to N when E has no violation; False is rule TR1.
     tau : float, default=0.0
@@ -158,7 +167,7 @@ class KernelColumns(Oracle):
         kernels: Sequence[Kernel | str],
         *,
         signed: bool = False,
-        stratified: bool = True,
+        stratified: bool | str = True,
         full_scan: bool = True,
         tau: float = 0.0,
         bound: float | np.ndarray = np.inf,
@@ -181,6 +190,8 @@ class KernelColumns(Oracle):
         ]
         self.searches: list[Search] = []
         self._n_scanned = 0
+        self._level = np.inf
+        self._lengths = self._typical_lengths() if stratified == "levels" else np.ones(len(self.kernels))
 
     def __len__(self) -> int:
         """Return the number of columns, in the model or not."""
@@ -191,7 +202,9 @@ class KernelColumns(Oracle):
         V = np.ascontiguousarray(V, dtype=np.float64).ravel()
         self._n_scanned = 0
         errors = (np.abs(V) >= (1.0 - _AT_BOUND) * self.bound) & (self.bound > 0.0)
-        if self.stratified:
+        if self.stratified == "levels":
+            key, full = self._by_levels(V, errors)
+        elif self.stratified:
             key, full = self._stratified(V, errors)
         else:
             key, full = self._scan(V, range(len(self.kernels))), True
@@ -234,22 +247,50 @@ class KernelColumns(Oracle):
                     return key, full
         return None, self.full_scan
 
+    def _by_levels(self, V: np.ndarray, errors: np.ndarray) -> tuple[Key | None, bool]:
+        """The same steps at the level; where no kernel reaches it, it falls to half of the largest score."""
+        unit = np.linalg.norm(V) * self._lengths
+        for scope in (errors, None) if self.full_scan else (errors,):
+            best = []
+            for p in range(len(self.kernels)):
+                score, key = self._best(V, p, scope)
+                if score > max(self.tau, self._level * unit[p]):
+                    return key, scope is None
+                best.append((score / unit[p] if score > self.tau else 0.0, key))
+            if (largest := max(score for score, _ in best)) > 0.0:
+                self._level = _LEVEL * largest
+                return next(key for score, key in best if score >= self._level), scope is None
+        return None, self.full_scan
+
+    def _typical_lengths(self) -> np.ndarray:
+        """Root mean square of ``|K_j|`` over some columns of each kernel."""
+        some = self.X[self.centers[:: max(1, len(self.centers) // _SAMPLE)]]
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused elsewhere
+            columns = (kernel.matrix(self.X, some) for kernel in self.kernels)
+            return np.array(
+                [norm(K.ravel(), check_finite=False) / np.sqrt(len(some)) or 1.0 for K in columns]
+            )
+
     def _scan(self, V: np.ndarray, kernels: Sequence[int], scope: np.ndarray | None = None) -> Key | None:
         """Return the first best column of N within scope over some kernels, if it violates the dual."""
         best, key = self.tau, None
         for p in kernels:
-            free = self._free[p] if scope is None else self._free[p] & scope
-            columns = np.flatnonzero(free)
-            self._n_scanned += len(columns) * len(self.kernels[p].parts)
-            if not len(columns):
-                continue
-            ranks = self._rank(self._stores[p].scores(V, columns))
-            largest = float(ranks.max())
-            if largest > best:
-                # Scores equal up to rounding are ties: the first wins, in whatever order they were summed.
-                top = np.flatnonzero(ranks >= largest - _EQUAL * abs(largest))[0]
-                best, key = largest * (1.0 + _EQUAL), (p, int(columns[top]))
+            score, column = self._best(V, p, scope)
+            if score > best:
+                best, key = score * (1.0 + _EQUAL), column
         return key
+
+    def _best(self, V: np.ndarray, p: int, scope: np.ndarray | None) -> tuple[float, Key | None]:
+        """Largest score of a kernel's columns of N within scope, and the first column that has it."""
+        columns = np.flatnonzero(self._free[p] if scope is None else self._free[p] & scope)
+        self._n_scanned += len(columns) * len(self.kernels[p].parts)
+        if not len(columns):
+            return -np.inf, None
+        ranks = self._rank(self._stores[p].scores(V, columns))
+        largest = float(ranks.max())
+        # Scores equal up to rounding are ties: the first wins, in whatever order they were summed.
+        top = np.flatnonzero(ranks >= largest - _EQUAL * abs(largest))[0]
+        return largest, (p, int(columns[top]))
 
     def _rank(self, scores: np.ndarray) -> np.ndarray:
         """What the search maximizes: the score, or its size where weights are free."""

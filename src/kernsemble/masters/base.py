@@ -39,6 +39,9 @@ class Solution:
         Whether the stopping rule was met.
     message : str
         Why the solver stopped, and what to do when it did not converge.
+    gain : float
+        What is linear in u in the dual objective of an l2 master, the rest being quadratic: it decides which
+        multiple of u is best for the problem over all hypotheses. nan where multiples are not feasible.
     """
 
     w: np.ndarray
@@ -49,6 +52,7 @@ class Solution:
     n_iter: int
     converged: bool
     message: str = field(default="")
+    gain: float = field(default=float("nan"), kw_only=True)
 
     @property
     def dual_objective(self) -> float:
@@ -70,6 +74,13 @@ class Solution:
                 stacklevel=2,
             )
         return self
+
+
+def relative(gap: float, objective: float) -> float:
+    """Gap divided by the size of the objective; 0 without a gap, infinite beside an objective of 0."""
+    if objective == 0.0:
+        return 0.0 if gap <= 0.0 else float("inf") * gap
+    return float(gap / abs(objective))
 
 
 class Master(Protocol):

@@ -51,10 +51,12 @@ hand, of its program nothing. q = 1 is the slack of LIBSVM's nu-SVM, which guo20
 those accounts the 2011 paper squares it, q = 2. Each machine starts from the nu-SVM of a bootstrap sample.
 nu and mu, which both papers tune or leave open, have no printed values.
 
-Paper symbol = code name: T = n_components, nu = nu, mu = mu, lambda_t = l_t, alpha_t = u[:, t].
+Paper symbol = code name: T = n_components, nu = nu, mu = mu, lambda_t = l_t.
 """
 
 from __future__ import annotations
+
+from operator import itemgetter
 
 import numpy as np
 
@@ -113,8 +115,8 @@ def solve_drm(
     Returns
     -------
     ExclusivitySolution
-        ``w`` (n, T) are coefficients over the kernel's columns, ``u`` the dual weights, ``gap`` the
-        distance from a bound of all values.
+        ``w`` (n, T) are coefficients over the kernel's columns, ``gap`` the distance from a bound of all
+        values, ``u`` (n,) the dual weights that prove the bound.
 
     Examples
     --------
@@ -131,13 +133,13 @@ def solve_drm(
     share = weight / weight.sum()
     machines = _Machines(K, y, n_components, nu, mu, q, share)
     machines.start(rng)
-    path, lower = _alternate(machines, tol, max_iter)
+    path, lower, dual = _alternate(machines, tol, max_iter)
     decrease, gap, unit = path[-2] - path[-1], path[-1] - lower, max(1.0, abs(path[-1]))
     settled = decrease <= tol * unit
     return ExclusivitySolution(
         w=machines.coefficients,
         b=np.zeros(n_components),
-        u=machines.alpha,
+        u=dual,
         objective=path[-1],
         gap=gap,
         n_iter=len(path) - 1,
@@ -147,9 +149,9 @@ def solve_drm(
     )
 
 
-def _alternate(machines: _Machines, tol: float, max_iter: int) -> tuple[list[float], float]:
-    """Advance to the end; return the objective after each round and the best lower bound of all values."""
-    path, lower = [machines.objective()], -np.inf
+def _alternate(machines: _Machines, tol: float, max_iter: int) -> tuple[list[float], float, np.ndarray]:
+    """Advance to the end; return the objective after each round, the best lower bound and its weights."""
+    path, bound = [machines.objective()], (-np.inf, machines.alpha[:, 0])
     while len(path) <= max_iter:
         before = machines.coefficients.copy(), machines.alpha.copy()
         machines.advance()
@@ -160,10 +162,10 @@ def _alternate(machines: _Machines, tol: float, max_iter: int) -> tuple[list[flo
         if path[-1] - path[-2] > tol * unit:
             machines.coefficients, machines.alpha = before
             path[-1] = path[-2]
-        lower = max(lower, machines.lower_bound())
-        if path[-1] - lower <= np.sqrt(tol) * unit or not machines.sharpen():
-            return path, lower
-    return path, max(lower, machines.lower_bound())
+        bound = max(bound, machines.lower_bound(), key=itemgetter(0))
+        if path[-1] - bound[0] <= np.sqrt(tol) * unit or not machines.sharpen():
+            return path, *bound
+    return path, *max(bound, machines.lower_bound(), key=itemgetter(0))
 
 
 class _Machines:
@@ -223,15 +225,15 @@ class _Machines:
             low, high = (kappa, high) if self._length(self.y * alpha - pull) > 2.0 * kappa else (low, kappa)
         return self._minimize(others, alpha, high), high
 
-    def lower_bound(self) -> float:
-        """Bound of all values from below, by the dual weights of one machine (see the module)."""
+    def lower_bound(self) -> tuple[float, np.ndarray]:
+        """Bound of all values from below, and the dual weights of one machine that prove it."""
         one = _Machines(self.K, self.y, 1, self.nu, self.mu, self.q, self.share)
         ridge = 2.0 * self.mu * (self.T - 1)
         one.precision, one.steps = self.precision, self.steps
         alpha, _ = one.solve_one(np.zeros(self.y.size), one.alpha[:, 0], ridge)
         length = np.hypot(self._length(self.y * alpha), SHORTEST * self.nu * self.scale)
         value = ridge - length if length >= 2.0 * ridge else -(length**2) / (4.0 * ridge)
-        return self.T * float(value - (0.25 * alpha @ (alpha / self.share) if self.q == 2 else 0.0))
+        return self.T * float(value - (0.25 * alpha @ (alpha / self.share) if self.q == 2 else 0.0)), alpha
 
     def _minimize(self, others: np.ndarray, alpha: np.ndarray, kappa: float) -> np.ndarray:
         """Quadratic program over the dual weights, warm-started at alpha."""

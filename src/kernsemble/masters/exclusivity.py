@@ -33,6 +33,8 @@ import numpy as np
 from kernsemble.masters.base import Solution
 from kernsemble.masters.psvm import solve_psvm
 
+EXACT_TOL = 1e-10  # relative gap of the optimum that other solvers are measured from
+
 
 @dataclass(frozen=True)
 class ExclusivitySolution(Solution):
@@ -120,7 +122,7 @@ def exact_value(
     X: np.ndarray, y: np.ndarray, lam: float, C: int, p: int, sample_weight: np.ndarray | None = None
 ) -> float:
     """Certified lower bound of problem (5), within 1e-10 of its minimum: the dual of the exact solution."""
-    machine = solve_psvm(X, y, lam / C, p, sample_weight=sample_weight, tol=1e-10)
+    machine = solve_psvm(X, y, lam / C, p, sample_weight=sample_weight, tol=EXACT_TOL)
     return C**2 * machine.dual_objective
 
 

@@ -178,6 +178,11 @@ class Exponential:
         if isinstance(self._solver, LaggedNewton):
             self._solver.tol = max(self.tol, min(self.slack * full_gap / self.state.objective, _LOOSEST))
 
+    def shrink(self, score: float) -> float:
+        """Multiple of lambda whose gap ``full_gap`` is."""
+        scores = self.state.scores()
+        return self.state.shrink(scores, max(score, float(scores.max(initial=0.0))))
+
     @property
     def n_distinct(self) -> int:
         """Columns that are different, or of different classes."""

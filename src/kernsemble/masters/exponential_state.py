@@ -105,10 +105,14 @@ class ExponentialState:
         ``largest`` bounds the scores of all that must satisfy it, by default of the variables.
         """
         largest = float(scores.max(initial=0.0)) if largest is None else largest
-        weighted = float(self.w @ scores)
-        shrink = min(1.0 / largest if largest > 0 else math.inf, math.exp(min(weighted / self.loss, 700.0)))
+        weighted, shrink = float(self.w @ scores), self.shrink(scores, largest)
         dual = shrink * ((1.0 - math.log(shrink)) * self.loss + weighted)
         return max(self.objective - dual, 0.0)
+
+    def shrink(self, scores: np.ndarray, largest: float) -> float:
+        """Best of the multiples of lambda that satisfy (3b)."""
+        best = math.exp(min(float(self.w @ scores) / self.loss, 700.0))
+        return min(1.0 / largest if largest > 0 else math.inf, best)
 
     def violations(self, scores: np.ndarray) -> np.ndarray:
         """How far each variable is from the conditions of optimality (14): theta of (16)."""

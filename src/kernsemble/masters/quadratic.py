@@ -165,6 +165,7 @@ class ColumnQP:
             n_iter=n_iter,
             converged=bool(converged),
             message=_message(converged, found.is_exhausted),
+            gain=self.loss.gain(found.V) if self._groups is None else np.nan,
         )
         return self.solution
 

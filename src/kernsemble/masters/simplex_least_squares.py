@@ -149,7 +149,8 @@ class SimplexLeastSquares:
     def solve(self) -> Solution:
         """Return the solution over all columns added so far; ``add`` has computed it."""
         b = self._center - self._means @ self._W
-        objective = 0.5 * (self._W**2).sum() + 0.5 * self.C * (self._s * self._residual**2).sum()
+        losses = 0.5 * self.C * (self._s * self._residual**2).sum()
+        objective = 0.5 * (self._W**2).sum() + losses
         gap = 0.5 * ((self._W - self._scores) ** 2).sum()
         return Solution(
             self._W.copy(),
@@ -160,6 +161,7 @@ class SimplexLeastSquares:
             self.n_columns,
             True,
             "exact",
+            gain=float(objective - gap + 0.5 * (self._scores**2).sum() + losses),
         )
 
     def pricing_weights(self) -> np.ndarray:

@@ -46,7 +46,7 @@ def svm_perceptron(trial: Trial, *, rows: Rows, grid_svm_perceptron: Grid) -> di
 @paper.trials("arena", methods=("CGENS-SLS",))
 def cgens_sls(trial: Trial, *, rows: Rows, grid_cgens_sls: Grid) -> dict[str, float]:
     """shen2014: least squares on simplex codes over stumps."""
-    return contest(trial, rows, lambda c, d: CGEnsSLS(**c), grid_cgens_sls, count_weighted)
+    return contest(trial, rows, lambda c, d: CGEnsSLS(tol=1e-6, **c), grid_cgens_sls, count_weighted)
 
 
 @paper.trials("arena", methods=("MultiBoost-cw",))

@@ -61,7 +61,13 @@ def cgens_cosines(trial: Trial, *, rows: Rows, grid_cgens_fourier: Grid) -> dict
 def cg_boost(trial: Trial, *, rows: Rows, grid_cg_boost: Grid) -> dict[str, float]:
     """bi2004: mixtures of linear, quadratic and Gaussian kernels, both norms."""
     norm = trial.method[-2:]
-    return contest(trial, rows, lambda c, d: CGBoostClassifier(norm=norm, **c), grid_cg_boost, count_weighted)
+    return contest(
+        trial,
+        rows,
+        lambda c, d: CGBoostClassifier(norm=norm, stratified=True, **c),
+        grid_cg_boost,
+        count_weighted,
+    )
 
 
 @paper.trials("arena", methods=("AdaBoost.MH",), datasets=MULTICLASS_SETS)

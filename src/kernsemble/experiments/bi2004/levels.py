@@ -43,7 +43,13 @@ def levels_on_small_sets(
     kernels = make_library(SMALL_CHOICES[trial.method], forms)
     C = choose_cost(Loss(offset), kernels, X[train], y[train], Cs, n_folds)
     model = CGBoostClassifier(
-        kernels, C, intercept=offset, n_rounds=len(kernels) * len(train), tol=levels_gap, tau=tau
+        kernels,
+        C,
+        intercept=offset,
+        n_rounds=len(kernels) * len(train),
+        tol=levels_gap,
+        tau=tau,
+        stratified=True,
     ).fit(X[train], y[train])
 
     def error(w: np.ndarray, b: float) -> float:

@@ -69,6 +69,7 @@ def _until_patience_ends(
         C,
         norm=NORMS[norm],
         intercept=rules.offset,
+        stratified=True,
         termination="TR3",
         patience=rules.patience,
         n_rounds=rules.n_rounds,

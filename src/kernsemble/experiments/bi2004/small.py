@@ -102,7 +102,13 @@ def cross_validation(
     scores, parts = {name: np.empty(len(y)) for name in ("tst", "TR1", "optimum")}, []
     for train, held in folds:
         model = CGBoostClassifier(
-            kernels, C, intercept=offset, n_rounds=len(kernels) * len(train), tol=gap, tau=tau
+            kernels,
+            C,
+            intercept=offset,
+            n_rounds=len(kernels) * len(train),
+            tol=gap,
+            tau=tau,
+            stratified=True,
         ).fit(X[train], y[train])
         at_tr1 = weights_after(model, model.termination_rounds_["TR1"] or model.n_rounds_)
         resolved = resolve(kernels, X[train])

@@ -45,7 +45,7 @@ def fit_target(
     kernels = target_library(name, sigma)
     n_rounds = len(kernels) * len(y)
     return CGBoostRegressor(
-        kernels, C, epsilon=epsilon, norm=NORMS[norm], n_rounds=n_rounds, tol=gap
+        kernels, C, epsilon=epsilon, norm=NORMS[norm], n_rounds=n_rounds, tol=gap, stratified=True
     ).fit(X, y)  # fmt: skip
 
 

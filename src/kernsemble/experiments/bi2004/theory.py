@@ -107,7 +107,8 @@ def classifiers(trial: Trial, *, n_points: int, theory_C: float) -> dict[str, fl
     """
     X, y = _some_points(trial, n_points)
     options = CLASSIFIERS[trial.method]
-    model = CGBoostClassifier(_LIBRARY, theory_C, n_rounds=2 * n_points, tol=1e-6, tau=1e-7, **options)
+    settings = {"n_rounds": 2 * n_points, "tol": 1e-6, "tau": 1e-7, "stratified": True}
+    model = CGBoostClassifier(_LIBRARY, theory_C, **settings, **options)
     model.fit(X, y)
     error = 100.0 * float(np.mean(model.predict(X) != y))
     return _summary(model, _all_columns(model, X), y, {"C": theory_C, "loss": "hinge", **options}, error)
@@ -126,8 +127,8 @@ def regressors(
     """Solve one formulation of regression; the score is the root mean squared training error."""
     X, y = linear_rbf(n_points, target_sigma, target_noise, trial.shared_rng("points"))
     options = REGRESSORS[trial.method]
-    settings = {"n_rounds": 2 * n_points, "tol": 1e-6, "tau": 1e-7, "epsilon": target_epsilon}
-    model = CGBoostRegressor(_LIBRARY, theory_C, **settings, **options).fit(X, y)
+    settings = {"n_rounds": 2 * n_points, "tol": 1e-6, "tau": 1e-7, "stratified": True}
+    model = CGBoostRegressor(_LIBRARY, theory_C, epsilon=target_epsilon, **settings, **options).fit(X, y)
     rmse = float(np.sqrt(np.mean(np.square(model.predict(X) - y))))
     problem = {"C": theory_C, "loss": "tube", "epsilon": target_epsilon, **options}
     return _summary(model, _all_columns(model, X), y, problem, rmse)
@@ -139,7 +140,8 @@ def novelty(trial: Trial, *, n_points: int) -> dict[str, float]:
     X, y = small_set(trial.dataset)
     benign = trial.shared_rng("points").permutation(np.flatnonzero(y < 0))[:n_points]
     nu = 0.1
-    model = CGBoostNovelty(("rbf",), nu, n_rounds=n_points, tol=1e-6, tau=1e-7).fit(X[benign])
+    model = CGBoostNovelty(("rbf",), nu, n_rounds=n_points, tol=1e-6, tau=1e-7, stratified=True)
+    model.fit(X[benign])
     found = 100.0 * float(np.mean(model.predict(X[y > 0]) < 0))
     columns = _all_columns(model, X[benign])
     problem = {"loss": "novelty", "nu": nu, "positive": True}

@@ -505,7 +505,7 @@ class NewtonSolver:
                 part = whole if settled.mean() < _FEW else self._part(settled)
             n_iter += self._improve(whole, part, tol, max_iter - n_iter, scale)
             if part is whole and self.gap > _STALLED * before:
-                self.is_exhausted = True
+                self.is_exhausted = n_iter < max_iter
                 return n_iter
             distance, fresh = 4.0 * distance, False
 
@@ -577,14 +577,13 @@ class NewtonSolver:
         take = slice(None) if part is whole else part.samples
         points = self.x, self.f[take], self.V[take], self.combined - whole.cost
         n_iter, smooth = 0, self._is_smooth(scale)
-        if not smooth and part.rows.data is not None and not len(part.bounded):
-            ascent = CoordinateAscent(part, *points)
-            while n_iter < max_iter and self._is_open(ascent, tol) and ascent.pays(tol):
-                ascent.step()
-                n_iter += 1
-            points = ascent.best_x, ascent.best_f, ascent.best_V, ascent.best_pull
-            found = ascent
-        if smooth or part.rows.data is None or len(part.bounded) or self._is_open(found, tol):
+        ascends = not smooth and part.rows.data is not None and not len(part.bounded)
+        found = CoordinateAscent(part, *points) if ascends else Incumbents(part, *points)
+        while ascends and n_iter < max_iter and self._is_open(found, tol) and found.pays(tol):
+            found.step()
+            n_iter += 1
+        if self._is_open(found, tol):
+            points = found.best_x, found.best_f, found.best_V, found.best_pull
             active = self.active if smooth else None
             found = ProximalNewton(part, self.gram, active, *points, self.share[take], scale)
             n_iter += self._run(found, tol, max_iter - n_iter)
@@ -608,16 +607,16 @@ class NewtonSolver:
         """Whether scores determine the dual weights to enough digits without a proximal term."""
         return self._bend * max(self.V.max(), -self.V.min()) >= _CURVED * scale
 
-    def _take(self, whole: Part, part: Part, newton: Incumbents) -> None:
+    def _take(self, whole: Part, part: Part, found: Incumbents) -> None:
         """Take over the incumbents of a part."""
-        self.combined = newton.best_pull + whole.cost
+        self.combined = found.best_pull + whole.cost
         if part is whole:
-            self.x, self.f, self.V = newton.best_x, newton.best_f, newton.best_V
+            self.x, self.f, self.V = found.best_x, found.best_f, found.best_V
         else:
             self.V = self.V.copy()
-            self.V[part.samples] = newton.best_V
-            x, f = newton.best_x, whole.rows.scores(newton.best_x)
-            if whole.primal(x, f) > min(self.objective, newton.objective * (1.0 + _SEGMENT)):
+            self.V[part.samples] = found.best_V
+            x, f = found.best_x, whole.rows.scores(found.best_x)
+            if whole.primal(x, f) > min(self.objective, found.objective * (1.0 + _SEGMENT)):
                 t = whole.segment(self.x, self.f, x - self.x, f - self.f)
                 x, f = self.x + t * (x - self.x), self.f + t * (f - self.f)
             self.x, self.f = x, f

@@ -1,8 +1,8 @@
 """CG-Boost and CGENS are one problem with two families of hypotheses, so each master can take either oracle.
 
 Both minimize ``1/2 |w|^2 + C sum_i max(0, 1 - y_i f(x_i))`` with a free offset: bi2004 (11) over columns of
-kernels, shen2014 (1) over stumps. The masters were written apart (Newton steps on a reduced hinge;
-multipliers and an interior point), so that equal objectives within the certified gaps check both.
+kernels, shen2014 (1) over stumps. The method is one, its matrices are two: columns as they
+come, and columns compressed to their span. Objectives must be equal within the certified gaps.
 """
 
 from __future__ import annotations

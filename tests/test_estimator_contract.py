@@ -201,7 +201,7 @@ def test_without_a_round_the_larger_class_is_predicted(name):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("base", ["stump", "perceptron", "perceptron-pool"])
 @pytest.mark.parametrize("name", ["AdaBoost", "CGEns", "CGEnsSLS", "LPBoost", "MultiBoost"])
-@pytest.mark.parametrize("scale", [1e-4, 1e4])
+@pytest.mark.parametrize("scale", [2.0**-13, 2.0**13])
 def test_ensembles_of_votes_do_not_know_the_unit_of_the_data(name, base, scale):
     options = {"n_rounds": 10, "base": base, "random_state": 0}
     one, other = (getattr(kernsemble, name)(**options) for _ in range(2))

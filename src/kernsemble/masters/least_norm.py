@@ -159,7 +159,10 @@ def on_margin(A: np.ndarray, u: np.ndarray, pull: np.ndarray, free: bool) -> np.
     matrix = _WEIGHT * (A.T @ A)
     matrix[np.diag_indices(len(matrix))] += 1.0
     matrix[0, 0] -= float(free)
-    factor = cho_factor(matrix, lower=True)
+    try:
+        factor = cho_factor(matrix, lower=True)
+    except LinAlgError:  # rows of very different size
+        return combined
     for _ in range(_REFINEMENTS):
         theta = cho_solve(factor, pull + combined + _WEIGHT * A.sum(axis=0))
         combined = combined + _WEIGHT * (A.T @ (1.0 - A @ theta))

@@ -119,6 +119,10 @@ class BoxLoss:
         """Sum of losses at scores f."""
         return float(_value(f, self.target, *self.box, self.bend))
 
+    def linear_gain(self, V: np.ndarray) -> float:
+        """The part of ``gain`` that grows with V as V does."""
+        return float(self.target @ V - self.epsilon * np.abs(V).sum())
+
     def gain(self, V: np.ndarray) -> float:
         """What the dual objective has of the loss: ``t'V - epsilon |V|_1 - 1/2 V' diag(k) V``."""
         return float(_gain(V, self.target, self.epsilon, self.bend))

@@ -638,7 +638,7 @@ def dual_ray(whole: Part) -> tuple[np.ndarray, float]:
         ray -= G @ np.linalg.lstsq(G, ray, rcond=None)[0]
     moving = ray != 0.0
     room = np.where(ray > 0.0, loss.upper, loss.lower)[moving] / ray[moving]
-    gain = float(loss.target @ ray - loss.epsilon * np.abs(ray).sum())
+    gain = loss.linear_gain(ray)
     if whole.cost.any() or not (gain > 0.0 and room.min(initial=np.inf) > 0.0):
         return nothing
     combined = whole.rows.combine(ray)

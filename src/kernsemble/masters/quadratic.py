@@ -36,6 +36,7 @@ DeCoste, A modified finite Newton method for fast solution of large scale linear
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -165,7 +166,7 @@ class ColumnQP:
             n_iter=n_iter,
             converged=bool(converged),
             message=_message(converged, found.is_exhausted),
-            gain=self.loss.gain(found.V) if self._groups is None else np.nan,
+            gain=self.loss.linear_gain(found.V) if self._groups is None else np.nan,
         )
         return self.solution
 
@@ -238,34 +239,38 @@ class HingeQP(ColumnQP):
             self._pick_dual()
 
     def _pick_dual(self) -> None:
-        """Take the dual solution of least norm; columns at their bound may score less than 0."""
+        """Take the dual solution of least norm, if rounding leaves it as good as the one that was found."""
+        found, kept = self._solver, self._solver.V
+        allowed = max(2.0 * found.gap, self.tol * abs(found.objective), found.noise)
+        for u in self._least_norms():
+            found.replace_dual(u * self.y)
+            if found.gap <= allowed:
+                return
+        found.replace_dual(kept)
+
+    def _least_norms(self) -> Iterator[np.ndarray]:
+        """Yield candidates, the most exact one first; columns at their bound may score less than 0."""
         found = self._solver
         margins, upper = self.y * found.f, np.maximum(self.loss.upper, -self.loss.lower)
         face = np.flatnonzero((np.abs(margins - 1.0) <= _FACE) & (upper > 0.0))
         A, u = found.matrix.floats(face) * self.y[face, None], self.y * found.V
+        box = upper[face], self.weight[face]
         idle = np.zeros(A.shape[1], dtype=bool)
         if self.positive:
             idle[found.n_unbounded :] = found.x[found.n_unbounded :] == 0.0
         if idle.any():
             high = A.T @ u[face] - found.combined
             low = np.full(len(high), -np.inf)
-            u[face] = least_norm_between(A, u[face], upper[face], self.weight[face], ~idle, low, high)
-        else:
-            u = self._refined(A, u, upper, face, np.where(margins < 1.0, upper, 0.0))
-        found.replace_dual(u * self.y)
-
-    def _refined(
-        self, A: np.ndarray, u: np.ndarray, upper: np.ndarray, face: np.ndarray, v: np.ndarray
-    ) -> np.ndarray:
-        """Return the dual solution with all rows off the margin exactly at their bounds, v, if that is it."""
-        v[face] = 0.0
-        target = on_margin(A, u[face], self._solver.matrix.combine(v * self.y), self.n_leading > 0)
-        box = upper[face], self.weight[face]
-        v[face] = pick_least_norm(A, u[face], *box, target=target)
-        if np.abs(A.T @ v[face] - target).max(initial=0.0) <= _MISSED * float(upper.sum()):
-            return v
-        u[face] = pick_least_norm(A, u[face], *box)  # the rows on the margin are not quite known
-        return u
+            u[face] = least_norm_between(A, u[face], *box, ~idle, low, high)
+        else:  # all rows off the margin exactly at their bounds
+            v = np.where(margins < 1.0, upper, 0.0)
+            v[face] = 0.0
+            target = on_margin(A, u[face], found.matrix.combine(v * self.y), self.n_leading > 0)
+            v[face] = pick_least_norm(A, u[face], *box, target=target)
+            if np.abs(A.T @ v[face] - target).max(initial=0.0) <= _MISSED * float(upper.sum()):
+                yield v
+            u[face] = pick_least_norm(A, u[face], *box)
+        yield u
 
     def _dual_weights(self, V: np.ndarray) -> np.ndarray:
         """``u_i = V_i y_i``, in [0, c_i]."""

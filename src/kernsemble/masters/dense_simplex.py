@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from kernsemble.masters.columns import FAST
+from kernsemble.masters.losses import FAST
 
 ABOVE, BELOW, KINK = 0, 1, 2  # sides of a row
 OPTIMAL, UNBOUNDED, UNFINISHED, DRIFTED = 0, 1, 2, 3  # how a run ends

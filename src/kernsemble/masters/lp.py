@@ -34,7 +34,6 @@ from typing import NamedTuple
 import numpy as np
 
 from kernsemble.masters.base import INTERCEPTS, Solution
-from kernsemble.masters.columns import balance
 from kernsemble.masters.highs_models import HIGHS_SOLVERS, highs_model
 from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.sifting import Outputs, Sifting
@@ -126,7 +125,7 @@ class _L1Master:
         hinges = self.hinges
         V = np.bincount(hinges.sample, hinges.sign * np.clip(u, 0.0, hinges.upper), self.outputs.n_samples)
         if self.intercept == "free":
-            V = np.copysign(balance(np.abs(V), V), V)
+            V = _balanced(V)
         scores = self.outputs.scores(V) * self.outputs.scale
         rounding = np.finfo(float).eps * float(np.abs(V).sum()) * self.outputs.scale
         signed = self._costs > 0 if self.positive else np.zeros(len(scores), dtype=bool)
@@ -169,6 +168,14 @@ class _L1Master:
     def _signed_weights(self, u: np.ndarray) -> np.ndarray:
         """Signed dual weights of ``Solution.u``."""
         raise NotImplementedError
+
+
+def _balanced(V: np.ndarray) -> np.ndarray:
+    """Scale down the heavier sign until the sum is 0."""
+    up, down = float(np.maximum(V, 0.0).sum()), float(np.maximum(-V, 0.0).sum())
+    if up == down:
+        return V
+    return V * np.where((V > 0.0) == (up > down), min(up, down) / max(up, down), 1.0)
 
 
 class HingeLP(_L1Master):

@@ -213,16 +213,37 @@ def test_dual_of_least_norm(seed, intercept, positive):
     H, y, weight = problem(seed, "long", "signs", weighted=seed % 2 == 1)
     weight = np.ones(len(y)) if weight is None else weight
     H = np.hstack([H[:, :3], -H[:, :3], H[:, 3:]])
-    settings = {"sample_weight": weight, "intercept": intercept, "positive": positive, "least_norm": True}
-    master, several = HingeLP(y, 0.13, **settings), 0
+    settings = {"sample_weight": weight, "intercept": intercept, "positive": positive}
+    master, other, several = HingeLP(y, 0.13, **settings, least_norm=True), HingeLP(y, 0.13, **settings), 0
     for j, column in enumerate(H.T):
         master.add(column)
-        solution = master.solve()
-        expected = least_norm_dual(H[:, : j + 1], y, solution, 0.13, weight, intercept, positive)
+        other.add(column)
+        solution, vertex = master.solve(), other.solve()
+        expected = least_norm_dual(H[:, : j + 1], y, vertex, 0.13, weight, intercept, positive)
         np.testing.assert_allclose(solution.u, expected, atol=1e-7)
-        assert solution.gap <= 1e-11 * solution.objective
+        assert solution.gap <= 1e-10 * solution.objective
+        assert (solution.w**2).sum() <= (vertex.w**2).sum() + 1e-9
         several += np.abs(master._sifting._duals() - solution.u).max() > 1e-3
     assert several > 2  # a vertex alone would not do
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_of_least_norm_do_not_depend_on_the_solver(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (60, 3))
+    y = np.where(X[:, 0] + rng.normal(size=60) > 1.5, 1.0, -1.0)
+    H = np.where(X[:, :, None] > np.arange(3), 1, -1).reshape(60, -1).astype(np.int8)
+    found = [
+        solve_along(HingeLP(y, 0.5, solver=solver, positive=False, least_norm=True), H)
+        for solver in SOLVERS[:3]
+    ]
+    w = cp.Variable(H.shape[1])
+    value = cp.norm1(w) + 0.5 * cp.sum(cp.pos(1 - cp.multiply(y, H @ w)))
+    least = found[0].objective * (1 + 1e-10)
+    cp.Problem(cp.Minimize(cp.sum_squares(w)), [value <= least]).solve(solver=cp.CLARABEL)
+    for solution in found:
+        np.testing.assert_allclose(solution.w, found[0].w, atol=1e-9)
+        np.testing.assert_allclose(solution.w, w.value, atol=1e-3)
 
 
 def test_dual_of_least_norm_does_not_see_order_copies_or_solver(rng):

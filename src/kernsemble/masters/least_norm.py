@@ -55,7 +55,7 @@ def least_norm(
     >>> least_norm(np.ones((2, 1)), np.array([1.0, 0.0]), np.ones(2), np.ones(2)).round(6)
     array([0.5, 0.5])
     """
-    if _independent(A):
+    if independent(A):
         return u
     return _project(A, A.T @ u if target is None else target, upper, weight)[0]
 
@@ -68,6 +68,9 @@ def least_norm_between(
     held: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
+    *,
+    target: np.ndarray | None = None,
+    most: int | None = None,
 ) -> np.ndarray:
     """Return the vector of least norm whose ``A'v`` is that of u where held, between low and high elsewhere.
 
@@ -81,6 +84,10 @@ def least_norm_between(
         Columns that keep their score.
     low, high : ndarray of shape (n_columns,)
         Bounds of the others' scores, which u respects.
+    target : ndarray of shape (n_columns,), optional
+        What held columns score; ``A'u`` by default.
+    most : int, optional
+        Most bounds that are held or let go before u is returned; more than there are by default.
 
     Examples
     --------
@@ -90,11 +97,12 @@ def least_norm_between(
     >>> least_norm_between(A, u, ones, ones, held, low, high).round(6)
     array([0.3, 0.7])
     """
-    if _independent(A[:, held]):
+    if independent(A[:, held]):
         return u
-    target, active, side = A.T @ u, held.copy(), np.zeros(len(held))
+    target = (A.T @ u if target is None else target).copy()
+    active, side = held.copy(), np.zeros(len(held))
     tol = _OUTSIDE * float(np.abs(A).sum(axis=0).max(initial=0.0)) * float(upper.max(initial=0.0))
-    for _ in range(2 * len(held) + 10):
+    for _ in range(2 * len(held) + 10 if most is None else most):
         v, multipliers = _project(A[:, active], target[active], upper, weight)
         pressing = np.zeros(len(held))
         pressing[active] = multipliers * side[active]
@@ -169,7 +177,7 @@ def on_margin(A: np.ndarray, u: np.ndarray, pull: np.ndarray, free: bool) -> np.
     return combined
 
 
-def _independent(A: np.ndarray) -> bool:
+def independent(A: np.ndarray) -> bool:
     """Whether no row depends on the others: there is then only one solution."""
     if len(A) > A.shape[1]:
         return False

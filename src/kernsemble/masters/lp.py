@@ -35,12 +35,20 @@ import numpy as np
 
 from kernsemble.masters.base import INTERCEPTS, Solution
 from kernsemble.masters.highs_models import HIGHS_SOLVERS, highs_model
-from kernsemble.masters.least_norm import least_norm_between
+from kernsemble.masters.least_norm import independent, least_norm_between
 from kernsemble.masters.sifting import Outputs, Sifting
 
 SOLVERS = ("sifting", *HIGHS_SOLVERS)
 _FACE = 1e-9  # slack, relative to the targets, of a row on its kink
 _ROUNDING = 1e-14  # of an objective, relative to that of w = 0
+_INSIDE = 1e-9  # share of its bound by which a dual weight is inside its box
+_TIGHT = 1e-9  # how near to its bound a score is that is there
+_MISSED = 1e-10  # of the objective: what weights of least norm may miss by rounding
+_MOST = 60  # bounds held or let go in the search for weights of least norm
+_MOST_LOOKS, _LEAST_LOOK = (
+    20,
+    50,
+)  # looks at all rows for some on the wrong side; how many are let in, at least
 _ZERO = 1e-12  # weight, relative to the largest, that counts as none
 
 
@@ -92,10 +100,13 @@ class _L1Master:
         theta, u, n_iter, message = self._minimize()
         if self.positive:
             theta[self._first :] = np.maximum(theta[self._first :], 0.0)
-        slack = self.hinges.target - self.hinges.sign * self._values(theta)[self.hinges.sample]
+        slack = self._slack(theta)
         if self.least_norm:
             u = self._least_norm(theta, slack, u)
-        objective = float(self._costs @ np.abs(theta) + self.hinges.upper @ np.maximum(slack, 0.0))
+            moved = self._least_norm_weights(theta, u)
+            if self._objective(moved) <= (1.0 + _MISSED) * self._objective(theta):
+                theta = moved
+        objective = self._objective(theta)
         V, dual = self._feasible(u)
         b = float(theta[0]) if self._first else 0.0
         gap = objective - dual
@@ -119,6 +130,14 @@ class _L1Master:
 
     def _values(self, theta: np.ndarray) -> np.ndarray:
         return self.outputs.values(theta * self.outputs.scale)
+
+    def _objective(self, theta: np.ndarray) -> float:
+        losses = self.hinges.upper @ np.maximum(self._slack(theta), 0.0)
+        return float(self._costs @ np.abs(theta) + losses)
+
+    def _slack(self, theta: np.ndarray) -> np.ndarray:
+        """``t - s H theta`` of the hinges."""
+        return self.hinges.target - self.hinges.sign * self._values(theta)[self.hinges.sample]
 
     def _feasible(self, u: np.ndarray) -> tuple[np.ndarray, float]:
         """Move nearly feasible dual weights into the feasible set: signed weights, dual objective."""
@@ -156,6 +175,56 @@ class _L1Master:
             A.astype(np.float64), u[face], hinges.upper[face], hinges.weight[face], held, low, high
         )
         return u
+
+    def _least_norm_weights(self, theta: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the weights of least norm among those that are optimal beside these dual weights.
+
+        Columns whose score is at its bound may have a weight; rows inside their box stay on their kinks, the
+        others on their sides. Where that leaves one solution, or the search goes in circles, it is the one
+        that was found.
+        """
+        hinges, scale = self.hinges, self.outputs.scale
+        column, side = self._sides(u)
+        inside = (u > _INSIDE * hinges.upper) & (u < (1.0 - _INSIDE) * hinges.upper)
+        idle = u <= _INSIDE * hinges.upper
+        rows, n_free = np.flatnonzero(inside), int(np.sum(self._costs == 0))
+        found = np.maximum(side * (theta * scale)[column], 0.0)
+        A = self._signed_rows(rows, column, side)
+        if not len(rows) or independent(A[:, : len(column) - n_free].T):
+            return theta
+        tol = _FACE * float(np.abs(hinges.target).max())
+        limit = np.full(len(column), 2.0 * float(np.abs(theta * scale).sum() + np.abs(hinges.target).max()))
+        for _ in range(_MOST_LOOKS):
+            held, above = inside[rows], idle[rows]
+            low = np.where(above, hinges.target[rows], -np.inf)
+            high = np.where(above, np.inf, hinges.target[rows])
+            ones, target = np.ones(len(column)), hinges.target[rows]
+            v = least_norm_between(A.T, found, limit, ones, held, low, high, target=target, most=_MOST)
+            moved = np.bincount(column, side * v, len(theta)) / scale
+            slack = self._slack(moved)
+            wrong = np.where(idle, slack, -slack) * ~inside
+            wrong[rows] = 0.0
+            if wrong.max(initial=0.0) <= tol:
+                return moved
+            worst = np.argsort(-wrong, kind="stable")[: max(_LEAST_LOOK, len(column))]
+            rows = np.append(rows, worst[wrong[worst] > tol])
+            A = self._signed_rows(rows, column, side)
+        return theta
+
+    def _sides(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Columns that may have a weight, and its sign; those without a cost last, once for either sign."""
+        V = np.bincount(self.hinges.sample, self.hinges.sign * u, self.outputs.n_samples)
+        scores, costs = self.outputs.scores(V) * self.outputs.scale, self._costs
+        at_bound = (np.abs(scores) >= costs - _TIGHT) & (costs > 0)
+        if self.positive:
+            at_bound[self._first :] &= scores[self._first :] > 0.0
+        column, free = np.flatnonzero(at_bound), np.flatnonzero(costs == 0)
+        side = np.concatenate([np.sign(scores[column]), np.ones(len(free)), -np.ones(len(free))])
+        return np.concatenate([column, free, free]), side
+
+    def _signed_rows(self, rows: np.ndarray, column: np.ndarray, side: np.ndarray) -> np.ndarray:
+        H = self.outputs.select(self.hinges.sample[rows])[:, column].astype(np.float64)
+        return H * self.hinges.sign[rows, None] * side
 
     def _gain(self, V: np.ndarray) -> float:
         """Dual objective at feasible V."""
@@ -198,7 +267,7 @@ class HingeLP(_L1Master):
     tol : float, default=1e-6
         Relative duality gap above which a solution counts as not converged.
     least_norm : bool, default=False
-        Whether to return the dual solution of least weighted norm.
+        Whether to return the dual solution of least weighted norm, and beside it the weights of least norm.
 
     References
     ----------

@@ -25,6 +25,7 @@ _MAX_ITER = 100
 _RIDGE = 1e-12  # of the trace: makes Newton's matrix definite where columns depend on each other
 _OUTSIDE = 1e-11  # score beyond its bound, relative to the largest there can be, that is put back
 _RESIDUAL = 1e-13  # of A'v = t, relative, from which on the search ends where it gains nothing
+_NEIGHBORS = 1e-15  # relative distance of lengths that rounding cannot tell apart
 _WEIGHT, _REFINEMENTS = 100.0, 8  # of the squared distance from the margin; steps, each of which gains digits
 
 
@@ -214,9 +215,9 @@ def _search(values, along, weight, upper, pull) -> float:
             break
         newton = t - (slope - pull) / rise if rise > 0.0 else np.inf
         middle = 0.5 * (low + high) if np.isfinite(high) else 2.0 * low
-        t = newton if low < newton < high else middle
-        if not low < t < high:
-            break  # neighbors in floating point
+        before, t = t, newton if low < newton < high else middle
+        if abs(t - before) <= _NEIGHBORS * t:
+            break
     return t
 
 

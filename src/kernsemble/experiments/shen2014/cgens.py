@@ -13,16 +13,16 @@ from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.quadratic import Hinge
 
 
-def machine(y: np.ndarray, C: float, tol: float) -> Hinge:
-    """Return the master of CGENS, on the path that is the same on every computer."""
-    return Hinge(y, C, intercept="free", tol=tol, least_norm=True)
+def machine(y: np.ndarray, C: float, tol: float, *, portable: bool = True) -> Hinge:
+    """Return the master of CGENS; if portable, on the path that is the same on every computer."""
+    return Hinge(y, C, intercept="free", tol=tol, least_norm=portable)
 
 
-def machine_ensemble(family: Family, tol: float) -> Fit:
+def machine_ensemble(family: Family, tol: float, *, portable: bool = True) -> Fit:
     """Return how CGENS is fitted: problem (1), with its intercept."""
 
     def fit(part: Draw, C: float, rounds: Sequence[int]) -> Stages:
-        return generate(family(part.X), machine(part.y, C, tol), rounds, tol)
+        return generate(family(part.X), machine(part.y, C, tol, portable=portable), rounds, tol)
 
     return fit
 

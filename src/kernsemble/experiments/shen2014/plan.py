@@ -96,6 +96,7 @@ paper.exhibit(
     "Seconds to classify 10,000 points",
     metrics=("error", "size", "curve"),
     timing=("eval_seconds", "seconds_curve"),
+    parting=("CGENS, 500 stumps", "CGENS, 500 cosines"),
     alone=True,
 )
 paper.exhibit(

@@ -143,7 +143,8 @@ def ensemble_prediction(
     data = draw(trial)
     stumps, gamma = trial.method.endswith("stumps"), 1.0 / data.X.shape[1]
     options = {"constant": False} if stumps else {"size": pool_size, "gamma": gamma}
-    fit = machine_ensemble(family_of(trial, "stump" if stumps else "fourier once", **options), tol)
+    family = family_of(trial, "stump" if stumps else "fourier once", **options)
+    fit = machine_ensemble(family, tol, portable=False)  # a matter of seconds, and that path takes long
     Cs, folds = powers_of_two(log2_C if stumps else log2_C_cosines), folds_of(trial, data.y, n_folds)
     C, _ = search(fit, data, folds, Cs, sizes).best(len(sizes) - 1)
     ensemble = fit(data, C, sizes)

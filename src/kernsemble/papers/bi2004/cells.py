@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.evidence import Evidence, Sample
+from kernsemble.evidence import Sample
 from kernsemble.ledger import Derived, Reading, not_comparable, unavailable
 from kernsemble.study import Study
 
@@ -122,9 +122,3 @@ def iterations(study: Study, label: str, method: str, patience: int | None = Non
     values = study.protocol("table5")
     at = values["patiences"].index(values["patience"] if patience is None else patience)
     return curves[:, at] if len(curves) else np.empty(0)
-
-
-def by_run(evidence: Evidence, metric: str, label: str, method: str) -> list[np.ndarray]:
-    """Return an array metric of the runs that are there, in their order; lengths may differ."""
-    keys = sorted(key for key in evidence.current if (key.dataset, key.method) == (label, method))
-    return [np.array(evidence.current[key].metrics[metric].split(), dtype=float) for key in keys]

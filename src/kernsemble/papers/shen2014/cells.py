@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from kernsemble.evidence import Evidence, IncompleteEvidenceError, Sample
+from kernsemble.evidence import Sample
 from kernsemble.experiments.shen2014.sets import UCI_SETS, VISION_SETS, printed_label
 from kernsemble.ledger import Reading, not_comparable, unavailable
 from kernsemble.study import Study
 
 reading = Reading("shen2014")
-
-
-def require(study: Study, exhibit: str) -> Evidence:
-    """Return an exhibit's evidence; raise when it is not complete, for claims that read curves."""
-    evidence = study.evidence(exhibit)
-    if not (evidence.complete and evidence.current):  # a small scale may leave an exhibit out
-        raise IncompleteEvidenceError(f"{exhibit}: {evidence.status}", stale=bool(evidence.stale))
-    return evidence
 
 
 _MISSING = {

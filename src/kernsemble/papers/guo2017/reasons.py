@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kernsemble.ledger import judge_cell, load_reading
+from kernsemble.ledger import COMPARED, Verdict, judge_cell, load_reading
 from kernsemble.papers.guo2017.charts import printed_cells
 from kernsemble.published import PrintedCell
 from kernsemble.study import Study
 from kernsemble.tables import Cell, Table, save_table, scale_note
 
 ODD_SETS = ("australian", "liver", "heart", "ionosphere")
-VERDICTS = ("match", "better", "worse", "not comparable")
+VERDICTS = (*COMPARED, Verdict.NOT_COMPARABLE)
 
 # Group -> reason, in the order of the table.
 REASONS = {

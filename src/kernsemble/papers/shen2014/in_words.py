@@ -76,7 +76,7 @@ def agreement(study: Study, exhibit: str, rows: Sequence[str], method: str) -> s
     cells = judged(study, exhibit, rows, method)
     if not cells:
         return "nothing to compare at this scale"
-    off = np.array([float(cell.ours) - float(cell.printed) for cell in cells])
+    off = np.array([cell.ours - float(cell.printed) for cell in cells])
     parts = [f"{sum(cell.verdict == 'match' for cell in cells)} of {len(cells)} match"]
     for verdict in ("better", "worse"):
         which = [f"{c.row} ({d:+.2f})" for c, d in zip(cells, off, strict=True) if c.verdict == verdict]
@@ -95,7 +95,7 @@ def _to_the_digit(study: Study, exhibit: str, rows: Sequence[str]) -> str:
 
 def _equal_as_printed(cell: LedgerRow) -> bool:
     pairs = ((cell.ours, cell.printed), (cell.ours_spread, cell.printed_spread))
-    return all(ours and f"{float(ours):.2f}" == f"{float(theirs):.2f}" for ours, theirs in pairs)
+    return all(ours is not None and f"{ours:.2f}" == f"{float(theirs):.2f}" for ours, theirs in pairs)
 
 
 def say_details(study: Study) -> Table:

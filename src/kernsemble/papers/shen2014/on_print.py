@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from kernsemble.experiments.shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS
+from kernsemble.ledger import DECIDED
 from kernsemble.papers.shen2014.claims import (
     FOURIER,
     PERCEPTRON,
@@ -19,7 +20,7 @@ from kernsemble.papers.shen2014.claims import (
 )
 from kernsemble.published import PrintedCell, read_cells
 from kernsemble.study import Study
-from kernsemble.tables import MARKS, Cell, Table, save_table
+from kernsemble.tables import Cell, Table, save_table
 
 _COMPARABLE = tuple(row for row in IDA_SETS if row != "f-solar")
 _PRINTED_VISION = ("MNIST", "USPS", "PASCAL07", "LabelMe", "CIFAR10", "Scene15", "SUN")
@@ -78,6 +79,6 @@ def _row(claim: str, place: str, methods: Sequence[str], errors: np.ndarray, hol
         f"{name} {mean:.2f} ({rank:.2f})"
         for name, mean, rank in zip(methods, errors.mean(axis=0), mean_ranks(errors), strict=True)
     )
-    verdict = "" if holds is None else "holds" if holds else "fails"
-    mark = f"{MARKS[verdict]} {verdict}" if verdict else ""
+    verdict = None if holds is None else DECIDED[not holds]
+    mark = f"{verdict.mark} {verdict}" if verdict else ""
     return Cell(claim), Cell(place), Cell(numbers), Cell(mark)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernsemble.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.experiments.shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS
-from kernsemble.ledger import COMPARED, LedgerRow, judge_cell
+from kernsemble.ledger import COMPARED, LATE, LedgerRow, judge_cell
 from kernsemble.papers.shen2014.cells import label_of, oracle_calls, reading
 from kernsemble.papers.shen2014.claims import FOURIER, PERCEPTRON, TABLE1, mean_ranks
 from kernsemble.papers.shen2014.on_print import printed_cells, printed_errors
@@ -16,7 +16,6 @@ from kernsemble.papers.words import in_order, joined, per_set, said
 from kernsemble.study import Study
 from kernsemble.tables import Table
 
-LATE = ("pending", "stale")
 HALVES = {"table1": {"stumps": TABLE1}, "table2": {"cosines": FOURIER, "perceptrons": PERCEPTRON}}
 COMPARABLE = tuple(row for row in IDA_SETS if row != "f-solar")  # its classes are not documented
 

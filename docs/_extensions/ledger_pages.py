@@ -17,7 +17,7 @@ from ledger_places import Places, read_places
 
 from kernsemble.experiments.registry import PAPERS
 from kernsemble.ledger import LedgerRow, Verdict, read_ledger, read_standing
-from kernsemble.ledger_figures import BEYOND, chance_beyond, compared_rows, scored_rows
+from kernsemble.ledger_figures import chance_beyond, compared_rows, scored_rows
 from kernsemble.published import read_claims
 from kernsemble.score import score_table
 
@@ -64,7 +64,7 @@ def index_page(
     """Return the page with the score, how its evidence stands, the drawings, and all rows."""
     scored = scored_rows(rows)
     facts = len(compared_rows(rows)) - len(scored)
-    beyond = sum(abs(float(row.z)) > BEYOND for row in scored)
+    beyond = sum(row.verdict != Verdict.MATCH for row in scored)
     body = "\n".join(_full_row(row, places[row.paper], statements) for row in rows)
     heads = _heads("paper", "exhibit", "row", "column", "printed", "ours", "runs", "z", "verdict", "note")
     return f"""---

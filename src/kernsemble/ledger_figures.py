@@ -15,7 +15,7 @@ from scipy import stats
 from kernsemble.evidence_file import write_atomically
 from kernsemble.experiments.registry import PAPERS
 from kernsemble.figures import PALETTE, describe, render, subplots
-from kernsemble.ledger import COMPARED, EXACT, LedgerRow
+from kernsemble.ledger import COMPARED, EXACT, LedgerRow, Verdict
 
 COLORS = dict(zip(COMPARED, (PALETTE[0], PALETTE[2], PALETTE[1]), strict=True))
 MARKERS = {"bi2004": "D", "linli2005": "o", "lin2012": "v", "shen2014": "s", "guo2017": "^"}
@@ -109,7 +109,7 @@ def _draw_quantiles_of(axes: Axes, paper: str, scores: np.ndarray) -> None:
 def save_ledger_figures(rows: Sequence[LedgerRow], folder: Path) -> None:
     """Write ``ledger_numbers`` and ``ledger_z`` as SVG and PNG."""
     scored = scored_rows(rows)
-    count, beyond = len(scored), sum(abs(row.z) > BEYOND for row in scored)
+    count, beyond = len(scored), sum(row.verdict != Verdict.MATCH for row in scored)
     shown = (
         f"{len(compared_rows(rows))} printed numbers against ours, most on the line of equality or near it."
     )

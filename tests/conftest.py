@@ -3,13 +3,15 @@
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
-from kernsemble.experiments.arithmetic import pin_kernels
+from kernsemble.trials.arithmetic import pin_kernels
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 pin_kernels()
+sys.path.append(str(Path(__file__).parents[1] / "tools"))  # the builders of datasets
 
 import numpy as np  # noqa: E402 (threads and kernels must be settled before NumPy is loaded)
 import pytest  # noqa: E402

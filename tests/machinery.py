@@ -6,7 +6,7 @@ import sys
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 
-from kernsemble.study import Study
+from kernsemble.trials.study import Study
 
 FAKE = Path(__file__).parent / "fake_paper"
 MODULE = "fake_paper.trials"
@@ -53,7 +53,7 @@ def write_package(folder: Path, monkeypatch, **sources: str) -> str:
 
 def forget(package: str) -> None:
     """Forget a package and what is cached of its sources, as a new process would."""
-    from kernsemble.experiments import identity
+    from kernsemble.trials import identity
 
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         del sys.modules[name]

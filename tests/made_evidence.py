@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from kernsemble.evidence import Evidence
-from kernsemble.evidence_file import Row
-from kernsemble.experiments.plan import Key
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.evidence_file import Row
+from kernsemble.trials.plan import Key
 
 Value = Callable[[str, str, str], object]
 

@@ -14,13 +14,13 @@ import nbformat
 from machinery import without_seconds
 from nbformat.v4 import new_code_cell, new_notebook
 
-from kernsemble.study import Study
+from kernsemble.trials.study import Study
 
 HERE = Path(__file__).parent
 MODULE = "slow_paper.trials"
 WAIT = 600.0  # seconds that anything may take on a busy machine
 READS = (
-    "from kernsemble.study import open_study\n"
+    "from kernsemble.trials.study import open_study\n"
     f"study = open_study({MODULE!r}, scale)\n"
     "print(len(study.evidence('table1').frame), study.evidence('table1').complete)"
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from machinery import without_seconds
 from processes import MODULE, evidence_file, make_repository
 
-from kernsemble.study import Study
+from kernsemble.trials.study import Study
 
 EXHIBITS = ("table1", "figure1")
 

@@ -8,14 +8,15 @@ from datetime import date
 import pytest
 from machinery import reload_paper, write_package
 
-from kernsemble import adoption
-from kernsemble.adoption import adopt, adopt_paper, groups_of
-from kernsemble.cli import main
-from kernsemble.evidence_file import format_file, read_rows
-from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.executor import Report
-from kernsemble.experiments.plan import Key
-from kernsemble.experiments.warrants import (
+from kernsemble.report.cli import main
+from kernsemble.trials import adoption
+from kernsemble.trials.adoption import adopt, adopt_paper, groups_of
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.evidence_file import format_file, read_rows
+from kernsemble.trials.executor import Report
+from kernsemble.trials.plan import Key
+from kernsemble.trials.study import Study
+from kernsemble.trials.warrants import (
     Adoption,
     Standing,
     Warrants,
@@ -23,10 +24,9 @@ from kernsemble.experiments.warrants import (
     format_adoptions,
     read_adoptions,
 )
-from kernsemble.study import Study
 
 SOURCE = """
-from kernsemble.experiments.registry import Paper
+from kernsemble.trials.registry import Paper
 
 FACTOR = 1.0
 TWICE = 2.0
@@ -268,7 +268,9 @@ class TestAdoption:
         written.study().run()
         assert written.study().path("table1").read_bytes() != before
         written.change()
-        monkeypatch.setattr("kernsemble.study.execute", lambda *_: pytest.fail("something is computed"))
+        monkeypatch.setattr(
+            "kernsemble.trials.study.execute", lambda *_: pytest.fail("something is computed")
+        )
         assert written.study().run() == Report()
         assert written.study().path("table1").read_bytes() == before
 

@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from kernsemble.experiments import arithmetic as module
-from kernsemble.experiments.arithmetic import CORE_TYPE, CORE_VARIABLE, arithmetic, core_type, other_kernels
+from kernsemble.trials import arithmetic as module
+from kernsemble.trials.arithmetic import CORE_TYPE, CORE_VARIABLE, arithmetic, core_type, other_kernels
 
 needs_haswell = pytest.mark.skipif(core_type() != CORE_TYPE, reason="not an x86-64 processor with AVX2")
 STUDY_IN_A_NOTEBOOK = """
 import numpy, sys
-from kernsemble.experiments.arithmetic import arithmetic, other_kernels
-from kernsemble.experiments.pool import one_at_a_time, stop_pools
+from kernsemble.trials.arithmetic import arithmetic, other_kernels
+from kernsemble.trials.pool import one_at_a_time, stop_pools
 backend = one_at_a_time()
 backend.submit([]).result()
 there = backend._executor.submit(arithmetic).result()
@@ -33,7 +33,7 @@ def run(code, **variables):
 
 
 def test_variables_can_be_set_before_numpy_is_there():
-    pinning = "from kernsemble.experiments.arithmetic import pin_kernels; pin_kernels()"
+    pinning = "from kernsemble.trials.arithmetic import pin_kernels; pin_kernels()"
     assert run(f"{pinning}; import sys; print('numpy' in sys.modules)") == "False"
 
 
@@ -55,8 +55,8 @@ def test_a_program_with_other_kernels_runs_trials_in_a_process_beside_it():
 def test_the_command_line_pins_its_own_process():
     code = """
 import sys
-from kernsemble import cli
-from kernsemble.experiments.arithmetic import arithmetic
+from kernsemble.report import cli
+from kernsemble.trials.arithmetic import arithmetic
 cli.main = lambda: print(arithmetic())
 from kernsemble.__main__ import main
 main()

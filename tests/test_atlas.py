@@ -27,12 +27,12 @@ from kernsemble.experiments.atlas import draws, limit, masters, sizes
 from kernsemble.experiments.atlas.diversity import judge
 from kernsemble.experiments.atlas.plan import paper
 from kernsemble.experiments.atlas.sets import ALL_SETS, BINARY_SETS, MULTICLASS_SETS, SAME_ROWS
-from kernsemble.experiments.plan import Plan
-from kernsemble.experiments.trial import Trial
-from kernsemble.figures import subplots
 from kernsemble.papers.atlas import answers, charts, compare, tables
 from kernsemble.papers.atlas.bayes import signed_rank
-from kernsemble.study import Study
+from kernsemble.report.figures import subplots
+from kernsemble.trials.plan import Plan
+from kernsemble.trials.study import Study
+from kernsemble.trials.trial import Trial
 
 ROOT = Path(__file__).parents[1]
 ROWS = draws.Rows(max_rows=200, min_per_class=15, image_block=2, n_outer=5, n_inner=3, scaling="zscore")

@@ -8,10 +8,10 @@ import pytest
 
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import CHOICES, NORMS
-from kernsemble.ledger import judge_cell, load_reading
 from kernsemble.masters.quadratic import HingeQP
-from kernsemble.published import read_cells
-from kernsemble.study import Study
+from kernsemble.report.ledger import judge_cell, load_reading
+from kernsemble.report.published import read_cells
+from kernsemble.trials.study import Study
 
 ROOT = Path(__file__).parents[1]
 

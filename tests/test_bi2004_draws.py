@@ -7,7 +7,7 @@ from kernsemble.experiments.bi2004 import draws, facts, kernels
 from kernsemble.experiments.bi2004.draws import Task
 from kernsemble.experiments.bi2004.judge import judge_value
 from kernsemble.experiments.bi2004.sets import SMALL_SETS
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 SIZES = {"train": 30, "validation": 20, "test": 40}
 FORMS = kernels.Forms("per feature", "(1 + xz/d)^2")

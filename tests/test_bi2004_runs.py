@@ -12,7 +12,7 @@ from kernsemble.experiments.bi2004.kernels import Forms, make_library, model_sco
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.runs import Rules
 from kernsemble.experiments.bi2004.sets import ALL_FOREST, TARGET
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* rounds with a relative duality gap")  # their protocol
 ROOT = Path(__file__).parents[1]

@@ -13,10 +13,10 @@ from kernsemble.experiments.bi2004.kernels import Forms, make_library, model_sco
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import SMALL_CHOICES
 from kernsemble.experiments.bi2004.thresholds import missed_at, models_for_labels, thresholds
-from kernsemble.papers import words
 from kernsemble.papers.bi2004 import in_words
 from kernsemble.papers.bi2004 import thresholds as readings
 from kernsemble.papers.bi2004.charts import printed_numbers
+from kernsemble.report import words
 
 ROOT = Path(__file__).parents[1]
 SENTENCES = [f for name, f in inspect.getmembers(in_words, inspect.isfunction) if name.startswith("say_")]

@@ -11,8 +11,8 @@ import pytest
 from machinery import MODULE, make_repository, open_fake
 from nbformat.v4 import new_code_cell, new_notebook
 
-from kernsemble.cli import build_parser, main
-from kernsemble.evidence_file import only_writer
+from kernsemble.report.cli import build_parser, main
+from kernsemble.trials.evidence_file import only_writer
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = ("list", "reproduce", "verify", "ledger", "fingerprint")
@@ -113,7 +113,7 @@ def test_notebook_is_rendered(root, capsys):
 
 def test_notebook_is_rendered_from_what_is_there_on_demand(root, capsys):
     status = f"open_study({MODULE!r}, scale).evidence('table1').status"
-    show = f"from kernsemble.study import open_study\nprint({status})"
+    show = f"from kernsemble.trials.study import open_study\nprint({status})"
     cells = [new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}), new_code_cell(show)]
     nbformat.write(new_notebook(cells=cells), root / "notebooks" / "fake_paper.ipynb")
     assert run(capsys, "reproduce", MODULE, "--scale", "paper", "--no-compute")[0] == 0

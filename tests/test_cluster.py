@@ -22,13 +22,13 @@ from processes import WAIT
 
 from kernsemble.data.sources import get_source
 from kernsemble.data.store import core_path
-from kernsemble.experiments import cluster as module
-from kernsemble.experiments.arithmetic import CORE_TYPE, CORE_VARIABLE, core_type
-from kernsemble.experiments.cluster import DaskCluster
-from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.executor import WorkerLostError
-from kernsemble.experiments.worker import WorkerMismatchError
-from kernsemble.study import Study
+from kernsemble.trials import cluster as module
+from kernsemble.trials.arithmetic import CORE_TYPE, CORE_VARIABLE, core_type
+from kernsemble.trials.cluster import DaskCluster
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.executor import WorkerLostError
+from kernsemble.trials.study import Study
+from kernsemble.trials.worker import WorkerMismatchError
 
 pytestmark = [
     pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="distributed is not installed"),
@@ -38,8 +38,8 @@ pytestmark = [
 ]
 STORED = """
 from kernsemble.data.store import load
-from kernsemble.experiments.registry import Paper
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.registry import Paper
+from kernsemble.trials.trial import Trial
 paper = Paper("PACKAGE", title="Stored data", datasets={"sonar": ("sonar",)})
 paper.exhibit("table1", "Means", metrics=("error",))
 @paper.trials("table1", methods=("mean",))

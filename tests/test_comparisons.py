@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from kernsemble.comparisons import (
+from kernsemble.report.comparisons import (
     best_methods,
     bootstrap_probability,
     holm,

@@ -9,7 +9,7 @@ import pytest
 
 from kernsemble.boosting.stagewise import adaboost
 from kernsemble.column_generation import column_generation
-from kernsemble.hypotheses.dask_stumps import DaskStumpOracle, DaskTeam
+from kernsemble.growth.dask_stumps import DaskStumpOracle, DaskTeam
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.quadratic import Hinge
 

@@ -6,13 +6,14 @@ import sys
 
 import numpy as np
 import pytest
+from datasets import registries
+from datasets.build import build, build_arrays, file_matches
+from datasets.parsers import parse_arff, parse_idx, parse_libsvm, to_codes
 from made_archives import make_zip
 
-from kernsemble.data import DatasetDamaged, DatasetUnavailable, registries
-from kernsemble.data.build import build, build_arrays, file_matches
+from kernsemble.data import DatasetDamaged, DatasetUnavailable
 from kernsemble.data.cli import main
 from kernsemble.data.npz import decode_features
-from kernsemble.data.parsers import parse_arff, parse_idx, parse_libsvm, to_codes
 from kernsemble.data.sources import Package, Source, get_source
 from kernsemble.data.verify import verify
 

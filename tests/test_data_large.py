@@ -6,17 +6,18 @@ import json
 
 import numpy as np
 import pytest
+from datasets import official
+from datasets.fetch import SCENE15_FOLDERS, fetch
 from made_archives import make_tar, make_zip
 from PIL import Image
 
-from kernsemble.data import DatasetDamaged, DatasetUnavailable, load, official
+from kernsemble.data import DatasetDamaged, DatasetUnavailable, load
 from kernsemble.data.cli import main
 from kernsemble.data.features import store as feature_store
 from kernsemble.data.features.gist import gist
 from kernsemble.data.features.hog import gtsrb_hog
 from kernsemble.data.features.store import load_features
 from kernsemble.data.features.words import learn_codebook, spatial_pyramid
-from kernsemble.data.fetch import SCENE15_FOLDERS, fetch
 from kernsemble.data.images import (
     EncodedImages,
     read_image_archive,

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kernsemble.data.sources import get_source, parse_sources, read_sources
-from kernsemble.experiments.registry import available_papers, load_paper
+from kernsemble.trials.registry import available_papers, load_paper
 
 
 @pytest.fixture

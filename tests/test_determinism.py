@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from faults import FULL
 
-from kernsemble.experiments.executor import InProcess, execute
-from kernsemble.experiments.pool import stop_pools
-from kernsemble.experiments.registry import available_papers
-from kernsemble.study import Study
+from kernsemble.trials.executor import InProcess, execute
+from kernsemble.trials.pool import stop_pools
+from kernsemble.trials.registry import available_papers
+from kernsemble.trials.study import Study
 
 ROOT = Path(__file__).parents[1]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -84,7 +84,7 @@ def test_smallest_scale_of_a_paper(key, tmp_path, figure):
 
 
 def as_text(metrics):
-    from kernsemble.evidence_file import format_value
+    from kernsemble.trials.evidence_file import format_value
 
     return {name: format_value(value) for name, value in metrics.items()}
 

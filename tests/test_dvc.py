@@ -13,9 +13,9 @@ import yaml
 from machinery import MODULE, make_repository
 from nbformat.v4 import new_code_cell, new_notebook
 
-from kernsemble.experiments.plan import Plan
-from kernsemble.experiments.registry import STUDIES
-from kernsemble.fingerprints import FOLDER, fingerprint, write_fingerprints
+from kernsemble.trials.fingerprints import FOLDER, fingerprint, write_fingerprints
+from kernsemble.trials.plan import Plan
+from kernsemble.trials.registry import STUDIES
 
 ROOT = Path(__file__).parents[1]
 PIPELINE = (ROOT / "dvc.yaml").read_text()
@@ -72,7 +72,7 @@ def test_fingerprints_are_written_only_where_they_change(tmp_path):
 
 SOURCE = f"""
 from pathlib import Path
-from kernsemble.study import open_study
+from kernsemble.trials.study import open_study
 study = open_study({MODULE!r}, scale)
 for name in ("tables", "figures"):
     (study.folder / name).mkdir(exist_ok=True)

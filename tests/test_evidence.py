@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from machinery import MODULE, make_repository, open_fake, reload_paper, without_seconds, write_package
 
-from kernsemble.evidence import IncompleteEvidenceError, read_evidence
-from kernsemble.evidence_file import EvidenceError, format_rows, only_writer
-from kernsemble.experiments.arithmetic import arithmetic
-from kernsemble.overview import exhibit_lines
-from kernsemble.study import Study
+from kernsemble.report.overview import exhibit_lines
+from kernsemble.trials.arithmetic import arithmetic
+from kernsemble.trials.evidence import IncompleteEvidenceError, read_evidence
+from kernsemble.trials.evidence_file import EvidenceError, format_rows, only_writer
+from kernsemble.trials.study import Study
 
 
 class TestStudy:
@@ -172,7 +172,7 @@ class TestStudy:
 
 def test_changed_source_makes_rows_stale(tmp_path, monkeypatch):
     source = """
-from kernsemble.experiments.registry import Paper
+from kernsemble.trials.registry import Paper
 
 FACTOR = 2
 paper = Paper("written", title="t", datasets={"x": None})
@@ -204,7 +204,7 @@ def second(trial, *, n: int):
 
 def test_renaming_and_moving_make_no_row_stale(tmp_path, monkeypatch):
     trials = """
-from kernsemble.experiments.registry import Paper
+from kernsemble.trials.registry import Paper
 from PACKAGE.solver import double
 
 paper = Paper("written", title="t", datasets={"x": None})
@@ -237,10 +237,10 @@ RUN = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from kernsemble.overview import exhibit_lines
-from kernsemble.study import Study
-from kernsemble.evidence_file import EvidenceWriter
-from kernsemble.experiments import executor
+from kernsemble.report.overview import exhibit_lines
+from kernsemble.trials.study import Study
+from kernsemble.trials.evidence_file import EvidenceWriter
+from kernsemble.trials import executor
 executor.MAX_BATCH = 3
 append = EvidenceWriter.append
 EvidenceWriter.append = lambda self, rows: (append(self, rows), time.sleep(0.01))

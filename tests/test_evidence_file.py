@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernsemble.evidence_file import (
+from kernsemble.trials.evidence_file import (
     EvidenceError,
     EvidenceWriter,
     Row,
@@ -23,8 +23,8 @@ from kernsemble.evidence_file import (
     read_rows,
     write_atomically,
 )
-from kernsemble.experiments.plan import Key, Stamp
-from kernsemble.experiments.provenance import Provenance
+from kernsemble.trials.plan import Key, Stamp
+from kernsemble.trials.provenance import Provenance
 
 STAMP = Stamp("rev", "par", "dat")
 METRICS = ("error", "gap")
@@ -256,7 +256,7 @@ class TestWriter:
 HOLD = """
 import sys, time
 from pathlib import Path
-from kernsemble.evidence_file import only_writer
+from kernsemble.trials.evidence_file import only_writer
 with only_writer(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from machinery import MODULE, make_repository, open_fake, without_seconds
 
-from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.executor import InProcess, execute
-from kernsemble.experiments.plan import Job, Stamp
-from kernsemble.experiments.pool import ProcessPool, process_pool, stop_pools
-from kernsemble.experiments.registry import Exhibit, available_papers, load_paper
-from kernsemble.experiments.worker import (
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.executor import InProcess, execute
+from kernsemble.trials.plan import Job, Stamp
+from kernsemble.trials.pool import ProcessPool, process_pool, stop_pools
+from kernsemble.trials.registry import Exhibit, available_papers, load_paper
+from kernsemble.trials.study import TrialsFailedError, number_of_jobs, raise_on_failures
+from kernsemble.trials.worker import (
     WorkerMismatchError,
     checked_row,
     find_trial,
@@ -23,7 +24,6 @@ from kernsemble.experiments.worker import (
     run_batch,
     run_job,
 )
-from kernsemble.study import TrialsFailedError, number_of_jobs, raise_on_failures
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -263,7 +263,7 @@ def test_number_of_jobs_is_checked(monkeypatch, text, word):
 def test_unknown_scale_and_paper_are_named(root):
     with pytest.raises(PlanError, match="No scale 'huge'; there are paper, quick, smoke"):
         open_fake(root, "huge")
-    from kernsemble.study import Study
+    from kernsemble.trials.study import Study
 
     with pytest.raises(PlanError, match="No paper 'linli2004'; there are bi2004"):
         Study("linli2004", "quick", root)

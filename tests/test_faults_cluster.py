@@ -13,10 +13,10 @@ from faults import FULL, SEEDS
 from processes import MODULE, Run, check_evidence, kill, lines
 from slow_runs import run_to_the_end
 
-from kernsemble.experiments import cluster as cluster_module
-from kernsemble.experiments.cluster import DaskCluster
-from kernsemble.experiments.errors import PlanError
-from kernsemble.study import Study
+from kernsemble.trials import cluster as cluster_module
+from kernsemble.trials.cluster import DaskCluster
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.study import Study
 
 pytestmark = [
     pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="distributed is not installed"),

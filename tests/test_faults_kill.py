@@ -20,7 +20,7 @@ from processes import (
 )
 from slow_runs import run_to_the_end
 
-from kernsemble.study import Study
+from kernsemble.trials.study import Study
 
 pytestmark = pytest.mark.timeout(1800)
 

@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 from machinery import open_fake
 
-from kernsemble.figures import (
+from kernsemble.report.figures import (
     PALETTE,
     draw_band,
     draw_boundary,

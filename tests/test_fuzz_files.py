@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from datasets.fetch import repack_scene15
 from faults import EXAMPLES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,7 +19,6 @@ from made_archives import make_deb, make_tar, make_zip
 from kernsemble.data import npz
 from kernsemble.data.archives import UnsafeArchiveError, list_members, read_member
 from kernsemble.data.base import DatasetDamaged
-from kernsemble.data.fetch import repack_scene15
 from kernsemble.data.npz import read_npz, write_npz
 from kernsemble.data.sources import get_source
 from kernsemble.data.store import build_dataset

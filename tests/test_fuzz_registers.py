@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from kernsemble.data.sources import parse_sources
 from kernsemble.data.strict_yaml import read_yaml
-from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.params import check_section, params_hash, read_params
-from kernsemble.experiments.plan import Plan
-from kernsemble.experiments.registry import PAPERS, available_papers, load_paper
-from kernsemble.published import read_claims
+from kernsemble.report.published import read_claims
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.params import check_section, params_hash, read_params
+from kernsemble.trials.plan import Plan
+from kernsemble.trials.registry import PAPERS, available_papers, load_paper
 
 ROOT = Path(__file__).parents[1]
 PARAMS = yaml.safe_load((ROOT / "params.yaml").read_text())

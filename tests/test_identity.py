@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from machinery import reload_paper, write_package
 
-from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.identity import forget, identity, parts, reach, refused
-from kernsemble.experiments.registry import available_papers, load_paper
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.identity import forget, identity, parts, reach, refused
+from kernsemble.trials.registry import available_papers, load_paper
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -23,8 +23,8 @@ from matrix import find_pythons  # noqa: E402
 
 TRIALS = '''
 """Docstring."""
-from kernsemble.experiments.registry import Paper
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.registry import Paper
+from kernsemble.trials.trial import Trial
 from PACKAGE.solver import solve
 import PACKAGE.other as other
 
@@ -329,7 +329,7 @@ def test_source_changed_after_import_is_noticed(package):
 
 def reread(function):
     """Read the sources again, without forgetting what they were when they were imported."""
-    from kernsemble.experiments import identity as module
+    from kernsemble.trials import identity as module
 
     seen = dict(module._seen)
     forget()
@@ -353,7 +353,7 @@ def test_constants_are_repeated_exactly(package):
 
 ELSEWHERE = """
 import json, sys
-from kernsemble.experiments.identity import Symbol, _hash
+from kernsemble.trials.identity import Symbol, _hash
 json.dump([_hash(Symbol(module, name)) for module, name in json.load(sys.stdin)], sys.stdout)
 """
 
@@ -382,8 +382,8 @@ def run_elsewhere(python, code, source, text=""):
 ALL_IDENTITIES = """
 import json, sys
 from importlib import import_module
-identity = import_module("kernsemble.experiments.identity" + SUFFIX).identity
-registry = import_module("kernsemble.experiments.registry" + SUFFIX)
+identity = import_module("kernsemble.trials.identity" + SUFFIX).identity
+registry = import_module("kernsemble.trials.registry" + SUFFIX)
 papers = [registry.load_paper(key) for key in registry.available_papers()]
 found = {
     f"{paper.key} {exhibit} {f.name} {f.methods}": identity(f.function, named=f.together, strict=False)

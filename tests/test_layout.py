@@ -16,12 +16,10 @@ LAYERS = [
     {"masters"},
     {"column_generation", "boosting"},
     {"estimators"},
-    {"experiments"},
-    {"evidence", "evidence_file", "comparisons", "published"},
-    {"study"},
-    {"ledger", "tables", "figures", "score", "ledger_figures"},
-    {"papers"},
-    {"cli", "reproduction", "verification", "notebooks", "fingerprints", "overview"},
+    {"growth"},
+    {"trials"},
+    {"report"},
+    {"experiments", "papers"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(SRC.rglob("*.py"))

@@ -11,11 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machinery import MODULE, open_fake
 
-from kernsemble.evidence import Sample
-from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.registry import PAPERS
-from kernsemble.experiments.warrants import Standing, sentence
-from kernsemble.ledger import (
+from kernsemble.report.ledger import (
     Derived,
     Finding,
     LedgerRow,
@@ -29,7 +25,11 @@ from kernsemble.ledger import (
     totals,
     unavailable,
 )
-from kernsemble.published import Claim, PrintedCell, read_cells, read_claims
+from kernsemble.report.published import Claim, PrintedCell, read_cells, read_claims
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.evidence import Sample
+from kernsemble.trials.registry import PAPERS
+from kernsemble.trials.warrants import Standing, sentence
 
 ROOT = Path(__file__).parents[1]
 VALUES = np.array([9.0, 10.0, 11.0, 10.0])  # mean 10, standard error 0.408

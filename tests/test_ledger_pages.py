@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.warrants import Standing
-from kernsemble.ledger import LedgerRow, ledger_files, read_ledger, read_standing
-from kernsemble.ledger_figures import (
+from kernsemble.report.ledger import LedgerRow, ledger_files, read_ledger, read_standing
+from kernsemble.report.ledger_figures import (
     chance_beyond,
     compared_rows,
     draw_printed_against_ours,
@@ -19,7 +17,9 @@ from kernsemble.ledger_figures import (
     save_ledger_figures,
     scored_rows,
 )
-from kernsemble.score import BEGIN, END, score_table, update_readme
+from kernsemble.report.score import BEGIN, END, score_table, update_readme
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.warrants import Standing
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results" / "paper"

@@ -11,11 +11,11 @@ from kernsemble.estimators.multiclass_boosting import AdaBoostMH, AdaBoostMO
 from kernsemble.experiments.lin2012 import curves, draws, fits
 from kernsemble.experiments.lin2012.plan import paper
 from kernsemble.experiments.lin2012.sets import PAPER_SETS, STORED
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
 from kernsemble.papers.lin2012.sets import N_CLASSES
-from kernsemble.study import Study
+from kernsemble.trials.study import Study
+from kernsemble.trials.trial import Trial
 
 POINTS = [1, 3, 8]
 

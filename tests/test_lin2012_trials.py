@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kernsemble.experiments.lin2012 import alternatives, beyond, draws, fits, rest, solvers, theory
-from kernsemble.experiments.trial import Trial
 from kernsemble.masters.exponential import Exponential
+from kernsemble.trials.trial import Trial
 
 POINTS = [1, 3, 8]
 

@@ -7,9 +7,9 @@ from made_evidence import made_evidence, made_study
 
 from kernsemble.experiments.linli2005.plan import paper
 from kernsemble.experiments.linli2005.sets import NOISY_SETS, PLANE_SET, REAL_SETS, TABLE_SETS
-from kernsemble.ledger import load_reading
 from kernsemble.papers.linli2005 import claims
-from kernsemble.published import read_cells, read_claims
+from kernsemble.report.ledger import load_reading
+from kernsemble.report.published import read_cells, read_claims
 
 ROOT = Path(__file__).parents[1]
 

@@ -10,8 +10,7 @@ import pytest
 from machinery import MODULE
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from kernsemble.experiments.errors import PlanError
-from kernsemble.notebooks import (
+from kernsemble.report.notebooks import (
     NotebookError,
     check_parameters,
     normalize,
@@ -21,14 +20,16 @@ from kernsemble.notebooks import (
     with_parameters,
     write_notebook,
 )
+from kernsemble.trials.errors import PlanError
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PARAMETERS = {"scale": "quick"}
 
 CELLS = [
-    "from kernsemble.study import open_study\nfrom kernsemble.tables import show_printed, show_claims\n"
-    f"from kernsemble.figures import show_figure, subplots\n\nstudy = open_study({MODULE!r}, scale)",
+    "from kernsemble.trials.study import open_study\n"
+    "from kernsemble.report.tables import show_printed, show_claims\n"
+    f"from kernsemble.report.figures import show_figure, subplots\n\nstudy = open_study({MODULE!r}, scale)",
     "import sys\n\nprint('a')\nprint('noise', file=sys.stderr)\nprint('b', {'x', 'y', 'z'})",
     'show_printed(study, "table1", bold="row")',
     "figure, axes = subplots()\n_ = axes.plot([1, 2])\n"

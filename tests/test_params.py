@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machinery import FAKE
 
-from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.params import check_section, convert, params_hash, read_params
-from kernsemble.experiments.registry import Paper
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.params import check_section, convert, params_hash, read_params
+from kernsemble.trials.registry import Paper
 
 SECTION = yaml.safe_load((FAKE / "params.yaml").read_text())["fake_paper"]
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from test_dask_stumps import DATA, ON_WORKERS, client, in_chunks, pytestmark  # noqa: F401 (fixture and marks)
 
-from kernsemble.boosting.partitioned import _Scale, partitioned_adaboost
 from kernsemble.boosting.stagewise import adaboost
-from kernsemble.hypotheses import _stump_part, _threads
+from kernsemble.growth import _stump_part
+from kernsemble.growth.partitioned import _Scale, partitioned_adaboost
+from kernsemble.hypotheses import _threads
 from kernsemble.hypotheses.stumps import StumpOracle
 
 

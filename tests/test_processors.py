@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernsemble.experiments.arithmetic import CORE_VARIABLE
+from kernsemble.trials.arithmetic import CORE_VARIABLE
 
 pytestmark = [
     pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="kernels of x86-64"),

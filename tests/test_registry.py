@@ -6,9 +6,9 @@ from typing import Literal
 
 import pytest
 
-from kernsemble.experiments.errors import PlanError
-from kernsemble.experiments.registry import Paper
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.registry import Paper
+from kernsemble.trials.trial import Trial
 
 TRIAL = Trial("made2000", "table1", "coin", "fair", 0)
 

@@ -5,13 +5,13 @@ import pytest
 
 from kernsemble.experiments.shen2014 import draws, ensembles, families, infinite, pools, table1, vowel
 from kernsemble.experiments.shen2014.cgens import stump_ensemble
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.kernels import stump_kernel
 from kernsemble.masters.quadratic import Hinge
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares
 from kernsemble.papers.shen2014 import charts, charts_beyond
-from kernsemble.study import Study
+from kernsemble.trials.study import Study
+from kernsemble.trials.trial import Trial
 
 
 def make_trial(dataset, method="CGENS", number=0, exhibit="table1"):

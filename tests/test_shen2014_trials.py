@@ -20,7 +20,7 @@ from kernsemble.experiments.shen2014 import (
     vowel,
 )
 from kernsemble.experiments.shen2014.protocol import Cosines, Perceptrons, Selection, Widths
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 
 def make_trial(dataset, method="CGENS", number=0, exhibit="table1"):

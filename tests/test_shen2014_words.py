@@ -16,10 +16,10 @@ from made_evidence import made_evidence
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.sets import UCI_SETS, VISION_SETS
 from kernsemble.experiments.shen2014.timing import ENSEMBLES, LP_METHODS
-from kernsemble.papers import words
 from kernsemble.papers.shen2014 import in_words, in_words_beyond
 from kernsemble.papers.shen2014.on_print import printed_errors
-from kernsemble.published import read_cells, read_claims
+from kernsemble.report import words
+from kernsemble.report.published import read_cells, read_claims
 
 ROOT = Path(__file__).parents[1]
 PROTOCOL = {

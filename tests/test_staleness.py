@@ -5,11 +5,11 @@ import json
 import pytest
 from machinery import reload_paper, write_package
 
-from kernsemble.experiments import provenance
-from kernsemble.experiments.provenance import lock_digest
-from kernsemble.overview import exhibit_lines
-from kernsemble.staleness import Origins
-from kernsemble.study import Study
+from kernsemble.report.overview import exhibit_lines
+from kernsemble.trials import provenance
+from kernsemble.trials.provenance import lock_digest
+from kernsemble.trials.staleness import Origins
+from kernsemble.trials.study import Study
 
 SOLVER = """
 FACTOR = 2
@@ -19,7 +19,7 @@ def solve(n):
     return FACTOR * n
 """
 TRIALS = """
-from kernsemble.experiments.registry import Paper
+from kernsemble.trials.registry import Paper
 from PACKAGE.solver import solve
 
 paper = Paper("written", title="t", datasets={"x": None, "votes": None}, only={"missing": ["votes"]})
@@ -106,7 +106,7 @@ def test_parameters_that_changed_are_named_for_the_set_that_they_concern(written
 
 
 def test_data_that_changed_are_named(written, monkeypatch):
-    monkeypatch.setattr("kernsemble.experiments.plan.data_checksum", lambda stored: "12345678")
+    monkeypatch.setattr("kernsemble.trials.plan.data_checksum", lambda stored: "12345678")
     assert "3 by first: data of x generated -> 12345678" in written.why()
 
 

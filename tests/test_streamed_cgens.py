@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernsemble import CGEns
-from kernsemble.estimators.streamed_cgens import StreamedCGEns
+from kernsemble.growth.streamed_cgens import StreamedCGEns
 from kernsemble.masters.base import INTERCEPTS
 
 

@@ -8,8 +8,9 @@ import pytest
 from reference_stumps import all_stumps, best_stump
 
 from kernsemble import AdaBoost, AdaBoostMH, CGEns, LPBoost, MultiBoost
-from kernsemble.hypotheses import _stump_coding, _stump_part, _threads, streamed_stumps
-from kernsemble.hypotheses.streamed_stumps import StreamedStumpOracle
+from kernsemble.growth import _stump_coding, _stump_part, streamed_stumps
+from kernsemble.growth.streamed_stumps import StreamedStumpOracle
+from kernsemble.hypotheses import _threads
 from kernsemble.hypotheses.stumps import StumpOracle
 
 LAYOUTS = {
@@ -181,7 +182,7 @@ _LIMITED = """
 import resource, sys
 import numpy as np
 from kernsemble import AdaBoost
-from kernsemble.hypotheses.streamed_stumps import StreamedStumpOracle
+from kernsemble.growth.streamed_stumps import StreamedStumpOracle
 X = np.memmap(sys.argv[1], dtype=sys.argv[2], mode="r").reshape(-1, 400)
 model = AdaBoost(3, base=StreamedStumpOracle)
 model.fit(X[:9], np.arange(9) > 4)  # what is compiled and imported is there

@@ -5,8 +5,8 @@ import csv
 import pytest
 from machinery import open_fake
 
-from kernsemble.experiments.errors import PlanError
-from kernsemble.tables import Cell, Table, show_choices, show_claims, show_printed, show_summary
+from kernsemble.report.tables import Cell, Table, show_choices, show_claims, show_printed, show_summary
+from kernsemble.trials.errors import PlanError
 
 
 def test_printed_beside_ours(root):

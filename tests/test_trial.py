@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 TRIAL = Trial("linli2005", "table1", "sonar", "SVM-Stump", 3)
 
@@ -48,7 +48,7 @@ def test_streams_are_independent_and_names_do_not_run_together():
 
 def test_seeds_are_the_same_in_another_process():
     code = (
-        "from kernsemble.experiments.trial import Trial;"
+        "from kernsemble.trials.trial import Trial;"
         "print(Trial('linli2005', 'table1', 'sonar', 'SVM-Stump', 3).seed('a'))"
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

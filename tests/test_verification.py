@@ -5,9 +5,9 @@ import json
 import pytest
 from machinery import open_fake
 
-from kernsemble.experiments.registry import STUDIES, load_paper
-from kernsemble.reproduction import Summary, compare
-from kernsemble.verification import compare_study, same_value
+from kernsemble.report.reproduction import Summary, compare
+from kernsemble.trials.registry import STUDIES, load_paper
+from kernsemble.trials.verification import compare_study, same_value
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def studies(root):
 
 def tamper(study, exhibit, old, new):
     """Change committed numbers as somebody would who also mends the check."""
-    from kernsemble.evidence_file import format_file, read_rows
+    from kernsemble.trials.evidence_file import format_file, read_rows
 
     path, columns = study.path(exhibit), study.plan[exhibit].exhibit.columns
     rows = [
@@ -143,7 +143,7 @@ class TestAbsentData:
 
     @pytest.fixture(autouse=True)
     def _die_is_absent(self, monkeypatch):
-        from kernsemble.experiments.plan import ExhibitPlan
+        from kernsemble.trials.plan import ExhibitPlan
 
         monkeypatch.setattr(ExhibitPlan, "absent", {"die": "Get it with: data fetch die"})
 
@@ -155,7 +155,7 @@ class TestAbsentData:
         assert "40 trials on die wait for data. Get it with: data fetch die" in capsys.readouterr().err
 
     def test_fresh_keeps_its_rows(self, root, monkeypatch):
-        from kernsemble.experiments.plan import ExhibitPlan
+        from kernsemble.trials.plan import ExhibitPlan
 
         monkeypatch.setattr(ExhibitPlan, "absent", {})
         study = open_fake(root)
@@ -177,13 +177,13 @@ class TestAbsentData:
 
 
 def test_availability_is_looked_up_in_the_register(monkeypatch, tmp_path):
-    from kernsemble.experiments.errors import PlanError
-    from kernsemble.experiments.plan import absent_data
+    from kernsemble.trials.errors import PlanError
+    from kernsemble.trials.plan import absent_data
 
     monkeypatch.setenv("KERNSEMBLE_CACHE", str(tmp_path))
     monkeypatch.delenv("KERNSEMBLE_DATA", raising=False)
     assert "fetch isolet" in absent_data(["isolet"])
     assert absent_data([]) == ""
-    monkeypatch.setattr("kernsemble.experiments.plan.core_path", lambda source: tmp_path / "none.npz")
+    monkeypatch.setattr("kernsemble.trials.plan.core_path", lambda source: tmp_path / "none.npz")
     with pytest.raises(PlanError, match="'sonar' is not in data/: dvc pull"):
         absent_data(["sonar"])

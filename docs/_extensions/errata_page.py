@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 
-from kernsemble.experiments.registry import PAPERS
+from kernsemble.trials.registry import PAPERS
 
 HEAD = """# Errata
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from ledger_places import Places, read_places
 
-from kernsemble.experiments.registry import PAPERS
-from kernsemble.ledger import VERDICTS, LedgerRow, read_ledger, read_standing
-from kernsemble.ledger_figures import BEYOND, chance_beyond, compared_rows, scored_rows
-from kernsemble.published import read_claims
-from kernsemble.score import score_table
-from kernsemble.tables import MARKS
+from kernsemble.report.ledger import VERDICTS, LedgerRow, read_ledger, read_standing
+from kernsemble.report.ledger_figures import BEYOND, chance_beyond, compared_rows, scored_rows
+from kernsemble.report.published import read_claims
+from kernsemble.report.score import score_table
+from kernsemble.report.tables import MARKS
+from kernsemble.trials.registry import PAPERS
 
 DRAWINGS = ("ledger_numbers.svg", "ledger_z.svg")
 TABLE_START = '<div class="table-wrapper"><table class="ledger">'

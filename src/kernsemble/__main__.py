@@ -5,10 +5,10 @@ import sys
 
 def main() -> int:
     """Run the command line."""
-    from kernsemble.experiments.arithmetic import pin_kernels
+    from kernsemble.trials.arithmetic import pin_kernels
 
     pin_kernels()  # before NumPy is imported
-    from kernsemble.cli import main
+    from kernsemble.report.cli import main
 
     return main()
 

@@ -1,7 +1,7 @@
 """How the fake paper's printed numbers are read."""
 
-from kernsemble.comparisons import bootstrap_probability
-from kernsemble.ledger import Derived, Finding, Reading, not_comparable, unavailable
+from kernsemble.report.comparisons import bootstrap_probability
+from kernsemble.report.ledger import Derived, Finding, Reading, not_comparable, unavailable
 
 reading = Reading("fake_paper")
 

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 
 from fake_paper.solver import biased_mean
-from kernsemble.experiments.registry import Paper
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.registry import Paper
+from kernsemble.trials.trial import Trial
 
 paper = Paper(
     "fake_paper", title="A tiny paper", datasets={"coin": None, "coin-n": None, "die": None, "a,b": None}

@@ -4,8 +4,8 @@ import time
 
 import numpy as np
 
-from kernsemble.experiments.registry import Paper
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.registry import Paper
+from kernsemble.trials.trial import Trial
 
 paper = Paper("slow_paper", title="A slow paper", datasets={"coin": None, "die": None, "card": None})
 paper.exhibit("table1", "Errors", metrics=("error", "gap"))

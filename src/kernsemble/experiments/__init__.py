@@ -1,1 +1,1 @@
-"""Trials, their plan and their execution; one module a paper. Import from the submodules."""
+"""One package a paper: its trials."""

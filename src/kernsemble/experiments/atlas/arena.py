@@ -16,7 +16,7 @@ from kernsemble.experiments.atlas.sizes import (
     count_support_vectors,
     count_weighted,
 )
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 
 @paper.trials("arena", methods=("SVM-Stump",))

@@ -15,7 +15,7 @@ from kernsemble.experiments.atlas.draws import Rows
 from kernsemble.experiments.atlas.plan import paper
 from kernsemble.experiments.atlas.sets import BINARY_SETS, MULTICLASS_SETS
 from kernsemble.experiments.atlas.sizes import count_weighted
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 
 @paper.trials("arena", methods=("AdaBoost-Stump",), datasets=BINARY_SETS)

@@ -15,7 +15,7 @@ from kernsemble.experiments.atlas.sizes import (
     count_support_vectors,
     count_xgboost_leaves,
 )
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 
 @paper.trials("arena", methods=("SVM-Gauss",))

@@ -15,7 +15,7 @@ import numpy as np
 
 from kernsemble.experiments.atlas.draws import Rows, Split, draw
 from kernsemble.experiments.atlas.sizes import stored_bytes
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 Config = dict[str, int | float | str]
 Grid = list[dict[str, int | float | str]]

@@ -21,7 +21,7 @@ from kernsemble.estimators.lpboost import LPBoost
 from kernsemble.experiments.atlas.draws import Rows, Split, draw
 from kernsemble.experiments.atlas.plan import paper
 from kernsemble.experiments.atlas.sets import DIVERSITY_SETS
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 
 @paper.trials("diversity", methods=("ExRM", "ExRM, as printed", "DRM"), datasets=DIVERSITY_SETS)

@@ -15,7 +15,7 @@ import numpy as np
 from kernsemble.data.scaling import fill_missing, scale_to_unit_range, zscore
 from kernsemble.data.splits import generator_from_names, random_folds
 from kernsemble.data.store import load
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 Scaling = Literal["zscore", "unit range"]
 

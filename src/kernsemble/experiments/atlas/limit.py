@@ -17,8 +17,8 @@ from kernsemble.estimators.distance_svc import DistanceKernelSVC
 from kernsemble.experiments.atlas.draws import Rows, draw
 from kernsemble.experiments.atlas.plan import paper
 from kernsemble.experiments.atlas.sets import LIMIT_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.kernels import stump_kernel
+from kernsemble.trials.trial import Trial
 
 
 @paper.trials("limit", methods=("CGENS-Stump",), datasets=LIMIT_SETS)

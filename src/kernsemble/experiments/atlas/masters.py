@@ -17,10 +17,10 @@ from kernsemble.estimators.cgens import CGEns
 from kernsemble.experiments.atlas.draws import Rows, Split, draw
 from kernsemble.experiments.atlas.plan import paper
 from kernsemble.experiments.atlas.sets import MASTER_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.quadratic import HingeQP
+from kernsemble.trials.trial import Trial
 
 KERNELS = ("linear", "quadratic", "rbf")
 PAIRS = ("stumps / CGENS", "stumps / CG-Boost", "kernels / CGENS", "kernels / CG-Boost")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernsemble.experiments.atlas.sets import ALL_SETS
-from kernsemble.experiments.registry import Paper
+from kernsemble.trials.registry import Paper
 
 paper = Paper(
     "atlas",

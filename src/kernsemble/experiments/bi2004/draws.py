@@ -11,7 +11,7 @@ import numpy as np
 from kernsemble.data.base import Dataset
 from kernsemble.data.store import load
 from kernsemble.experiments.bi2004.sets import STORED
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 Scaling = Literal["all rows", "training rows"]
 DigitsTask = Literal["odd", "large", "three"]

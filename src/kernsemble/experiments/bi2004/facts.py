@@ -10,7 +10,7 @@ from kernsemble.data.store import load
 from kernsemble.experiments.bi2004.draws import DigitsTask, moments, whole_set
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import STORED
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 PRINTED_POSITIVE_DIGITS = 30_378
 

@@ -12,7 +12,7 @@ from kernsemble.experiments.bi2004.kernels import Forms, Offset, make_library
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.runs import columns_by_kernel
 from kernsemble.experiments.bi2004.sets import ALL_FOREST, CHOICES
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 _ALL = 495_141
 

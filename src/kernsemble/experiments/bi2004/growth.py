@@ -15,7 +15,7 @@ from kernsemble.experiments.bi2004.runs import (
     weights_after,
 )
 from kernsemble.experiments.bi2004.sets import CHOICES, SIZE_SETS
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 READINGS = ("C fixed", "C / n", "C / n, tau * n")
 _BASE = 1000  # examples at which the readings agree

@@ -19,8 +19,8 @@ from kernsemble.experiments.bi2004.kernels import (
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.runs import Rules, describe_run, fit_run, read_curves, read_stops
 from kernsemble.experiments.bi2004.sets import CHOICES
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_library import Kernel
+from kernsemble.trials.trial import Trial
 
 TWO_NORM = tuple(f"2-norm/{name}" for name in CHOICES)
 ONE_NORM = tuple(f"1-norm/{name}" for name in CHOICES)

@@ -20,7 +20,7 @@ from kernsemble.experiments.bi2004.runs import columns_by_kernel, weights_after
 from kernsemble.experiments.bi2004.sets import SMALL_CHOICES, SMALL_SETS, TARGET
 from kernsemble.experiments.bi2004.small import Loss, choose_cost
 from kernsemble.experiments.bi2004.target import fit_target, root_mean_square, target_data
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 METHODS = ("composite", "mixture")
 

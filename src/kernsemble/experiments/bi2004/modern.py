@@ -15,10 +15,10 @@ from kernsemble.experiments.bi2004.kernels import Forms, make_library, resolve
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.runs import Rules
 from kernsemble.experiments.bi2004.sets import CHOICES, NORMS
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_library import Kernel
 from kernsemble.masters.base import Solution
 from kernsemble.masters.kernel_hinge import kernel_hinge_path
+from kernsemble.trials.trial import Trial
 
 MODERN = ("1-norm mixture", "2-norm mixture", "aligned kernels", "gradient boosting", "boosting, equal cost")
 _LEAVES = 31

@@ -13,7 +13,7 @@ from kernsemble.experiments.bi2004.sets import (
     THRESHOLDS,
     WIDTHS_TARGET,
 )
-from kernsemble.experiments.registry import Paper
+from kernsemble.trials.registry import Paper
 
 paper = Paper(
     "bi2004",

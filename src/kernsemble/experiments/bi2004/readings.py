@@ -12,9 +12,9 @@ from kernsemble.experiments.bi2004.draws import Draw, Task, draw, percent_wrong
 from kernsemble.experiments.bi2004.kernels import Forms, Model, Offset, make_library, model_scores, resolve
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import CHOICES
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_library import Kernel
 from kernsemble.masters.quadratic import Hinge
+from kernsemble.trials.trial import Trial
 
 # What else a detail could be: name -> the details that differ; the others stay as chosen.
 READINGS: dict[str, dict[str, str]] = {

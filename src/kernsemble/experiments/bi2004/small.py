@@ -22,8 +22,8 @@ from kernsemble.experiments.bi2004.kernels import (
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.runs import columns_by_kernel, weights_after
 from kernsemble.experiments.bi2004.sets import SMALL_CHOICES, SMALL_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_library import Kernel
+from kernsemble.trials.trial import Trial
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
 _TIMED_ROWS = 10_000

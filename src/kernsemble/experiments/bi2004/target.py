@@ -11,8 +11,8 @@ from kernsemble.estimators.cg_boost_regressor import CGBoostRegressor
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.runs import columns_by_kernel
 from kernsemble.experiments.bi2004.sets import NORMS, SMALL_CHOICES, TARGET
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_library import CompositeKernel, GaussianKernel, Kernel, LinearKernel
+from kernsemble.trials.trial import Trial
 
 METHODS = tuple(f"{norm}/{name}" for norm in NORMS for name in SMALL_CHOICES)
 

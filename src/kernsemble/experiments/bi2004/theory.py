@@ -15,9 +15,9 @@ from kernsemble.experiments.bi2004.draws import small_set
 from kernsemble.experiments.bi2004.judge import judge_value
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import TARGET
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.masters.quadratic import HingeQP
+from kernsemble.trials.trial import Trial
 
 THEOREMS = ("(7), regular", "(7), stratified", "(11), regular", "(11), stratified")
 _LIBRARY = ("linear", "rbf")

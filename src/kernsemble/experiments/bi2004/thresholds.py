@@ -26,8 +26,8 @@ from kernsemble.experiments.bi2004.kernels import (
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import SMALL_CHOICES, SMALL_SETS
 from kernsemble.experiments.bi2004.small import inner_folds, rates
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_library import Kernel
+from kernsemble.trials.trial import Trial
 
 _ON_MARGIN = 1e-3  # how far beyond 1 the margin of a point with u_i > 0 may seem
 

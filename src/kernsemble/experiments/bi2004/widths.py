@@ -13,8 +13,8 @@ from kernsemble.estimators.cg_boost_regressor import CGBoostRegressor
 from kernsemble.experiments.bi2004.draws import percent_wrong, small_set
 from kernsemble.experiments.bi2004.plan import paper
 from kernsemble.experiments.bi2004.sets import SMALL_SETS, WIDTHS_TARGET
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.kernel_library import GaussianKernel, Kernel
+from kernsemble.trials.trial import Trial
 
 WIDTH_METHODS = ("mean width", "one width, selected", "library of widths")
 _TEST_POINTS = 2000

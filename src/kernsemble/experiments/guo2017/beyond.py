@@ -20,8 +20,8 @@ from kernsemble.experiments.guo2017.machines import (
 )
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import MULTICLASS_SETS, TABLE_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.masters.psvm import solve_psvm
+from kernsemble.trials.trial import Trial
 
 WRAPPED = tuple(f"{way}{base}" for base in ("PSVM", "ExRM10") for way in ("", "Bag-", "Ada-"))
 

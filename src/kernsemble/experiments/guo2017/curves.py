@@ -8,9 +8,9 @@ from kernsemble.experiments.guo2017.draws import Scaling, draw, error_percent, l
 from kernsemble.experiments.guo2017.machines import POWERS, Solver, ensemble_scores, solve_exrm
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import LARGE_SET, TABLE_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.masters.exclusivity_alm import solve_printed_alm
 from kernsemble.masters.psvm import solve_psvm
+from kernsemble.trials.trial import Trial
 
 MACHINES = tuple(f"{p}-{name}" for p in POWERS for name in ("PSVM", "ExRM5", "ExRM10", "ExRM30"))
 

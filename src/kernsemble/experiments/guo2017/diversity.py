@@ -21,9 +21,9 @@ from scipy.linalg import cho_factor, cho_solve
 from kernsemble.experiments.guo2017.draws import Draw, Scaling, draw
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.masters.exclusivity import exclusivity_norm, exclusivity_prox, relaxed_exclusivity
 from kernsemble.masters.psvm import solve_psvm
+from kernsemble.trials.trial import Trial
 
 # Name -> (own columns, own rows, one norm for all).
 KINDS: dict[str, tuple[bool, bool, bool]] = {

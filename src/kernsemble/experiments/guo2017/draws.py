@@ -10,7 +10,7 @@ import numpy as np
 from kernsemble.data.scaling import scale_to_unit_range
 from kernsemble.data.store import load
 from kernsemble.experiments.guo2017.sets import LARGE_SET, STORED
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 Scaling = Literal["all rows", "training rows"]
 

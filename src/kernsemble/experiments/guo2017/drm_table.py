@@ -8,8 +8,8 @@ from kernsemble.experiments.guo2017.draws import Draw, Scaling, draw
 from kernsemble.experiments.guo2017.machines import Kernel, drm_kernel, select_nu
 from kernsemble.experiments.guo2017.plan import BASES, ERRORS, paper
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.masters.drm import solve_drm
+from kernsemble.trials.trial import Trial
 
 paper.exhibit("table1_drm", "Test errors of DRM (tables 1 and 3)", metrics=(*ERRORS, "nu"))
 

@@ -11,7 +11,7 @@ from kernsemble.data.scaling import scale_to_unit_range
 from kernsemble.data.store import load
 from kernsemble.experiments.guo2017.draws import Draw
 from kernsemble.experiments.guo2017.sets import STORED
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 
 @dataclass(frozen=True)

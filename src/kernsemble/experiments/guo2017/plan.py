@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernsemble.experiments.guo2017.sets import LARGE_SET, MULTICLASS_SETS, SIZE_SETS, STORED, TABLE_SETS
-from kernsemble.experiments.registry import Paper
+from kernsemble.trials.registry import Paper
 
 paper = Paper(
     "guo2017",

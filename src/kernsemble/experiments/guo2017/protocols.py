@@ -19,7 +19,7 @@ from kernsemble.experiments.guo2017.machines import (
 from kernsemble.experiments.guo2017.other_draws import Protocol, draw_by
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 MACHINES = tuple((p, C) for p in POWERS for C in (1, 10))
 EXRM_ERRORS = tuple(f"{p}_{C}" for p, C in MACHINES)

@@ -24,7 +24,7 @@ from kernsemble.experiments.guo2017.machines import (
 )
 from kernsemble.experiments.guo2017.plan import BASES, paper
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 # Name -> (scaling, solver, further options of the solver).
 READINGS: dict[str, tuple[Scaling, Solver, dict[str, float]]] = {

@@ -20,7 +20,7 @@ from kernsemble.experiments.guo2017.machines import (
 from kernsemble.experiments.guo2017.plan import BASES, paper
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
 from kernsemble.experiments.guo2017.trees import TreeSize, tree_errors
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 
 @paper.trials("table1", methods=("L1-ExRM", "L2-ExRM"), datasets=TABLE_SETS)

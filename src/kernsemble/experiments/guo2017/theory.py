@@ -8,11 +8,11 @@ from kernsemble.experiments.guo2017.draws import Scaling, draw
 from kernsemble.experiments.guo2017.machines import POWERS
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.masters.exclusivity import ExclusivitySolution, exclusivity_prox, solve_exclusivity
 from kernsemble.masters.exclusivity_admm import solve_admm
 from kernsemble.masters.exclusivity_alm import reweight, solve_printed_alm
 from kernsemble.masters.psvm import solve_psvm
+from kernsemble.trials.trial import Trial
 
 # Name -> options of the printed algorithm; "start" is drawn at random.
 VARIANTS: dict[str, dict[str, float | bool]] = {

@@ -16,12 +16,12 @@ from kernsemble.experiments.guo2017.machines import POWERS, Kernel, drm_kernel, 
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import SIZE_SETS, TABLE_SETS
 from kernsemble.experiments.guo2017.trees import TreeSize, bag_trees, boost_trees
-from kernsemble.experiments.trial import Trial
 from kernsemble.masters.drm import solve_drm
 from kernsemble.masters.exclusivity import exact_value, solve_exclusivity
 from kernsemble.masters.exclusivity_admm import solve_admm
 from kernsemble.masters.exclusivity_alm import advance, printed_start, solve_printed_alm, split_objective
 from kernsemble.masters.psvm import check_margin_problem
+from kernsemble.trials.trial import Trial
 
 EXACT_MACHINES = ("L1-exact", "L2-exact")
 TABLE2 = ("L1-ExRM", "L2-ExRM", "AdaTree", "BagTree", "DRM")

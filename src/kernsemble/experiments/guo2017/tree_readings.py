@@ -16,7 +16,7 @@ from kernsemble.experiments.guo2017.draws import Draw, Scaling, draw
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import STORED, TABLE_SETS
 from kernsemble.experiments.guo2017.trees import TreeSize, tree_errors
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 SIZES = (10, 30)
 

@@ -12,8 +12,8 @@ from kernsemble.experiments.lin2012.curves import warm_up
 from kernsemble.experiments.lin2012.draws import draw
 from kernsemble.experiments.lin2012.fits import Penalties, boost, generate, generate_stagewise
 from kernsemble.experiments.lin2012.plan import paper
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.base import Candidate, Oracle
+from kernsemble.trials.trial import Trial
 
 
 class TreeOracle(Oracle):

@@ -15,7 +15,7 @@ from kernsemble.experiments.lin2012.draws import Draw, draw, hold_out
 from kernsemble.experiments.lin2012.fits import Fitted, Penalties, boost, generate, generate_stagewise
 from kernsemble.experiments.lin2012.plan import paper
 from kernsemble.experiments.lin2012.rest import against_rest
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 PAIRS = ("CW", "CW-1", "MultiBoost", "MultiBoost-1", "MO corrective", "Ada.MO", "MH corrective", "Ada.MH")
 BEYOND_SETS = ("wine", "VOWEL", "segment", "PENDIGITS")

@@ -23,7 +23,7 @@ from kernsemble.experiments.lin2012.sets import (
     SMALL_SETS,
     UCI_SETS,
 )
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 Row = dict[str, float | np.ndarray]
 FAMILY = ("CW", "CW-1", "MultiBoost", "MultiBoost, L-BFGS-B")

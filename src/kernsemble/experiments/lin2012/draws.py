@@ -11,7 +11,7 @@ from kernsemble.data.features.store import load_features
 from kernsemble.data.splits import official_split, random_folds, random_split, split_per_class
 from kernsemble.data.store import load
 from kernsemble.experiments.lin2012.sets import FEATURES, STORED
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 _BATCH = 10_000  # pictures in each of CIFAR-10's five training sets
 _PER_CLASS = {"MNIST": 1000, "SCENE15": 100, "GTSRB": 100}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernsemble.experiments.lin2012.sets import STORED
-from kernsemble.experiments.registry import Paper
+from kernsemble.trials.registry import Paper
 
 paper = Paper(
     "lin2012",

@@ -11,9 +11,9 @@ from kernsemble.estimators.multiboost import MultiBoost
 from kernsemble.experiments.lin2012.draws import Draw, draw
 from kernsemble.experiments.lin2012.fits import Fitted, Snapshot
 from kernsemble.experiments.lin2012.plan import paper
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
+from kernsemble.trials.trial import Trial
 
 _SEPARATED = 1e6  # stands for an infinite weight
 

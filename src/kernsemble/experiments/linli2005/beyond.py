@@ -13,8 +13,8 @@ from kernsemble.experiments.linli2005.ensembles import SampledFamily, sampled_ke
 from kernsemble.experiments.linli2005.machines import Ties, powers_of_two, train_distance_machine
 from kernsemble.experiments.linli2005.plan import paper
 from kernsemble.experiments.linli2005.sets import MULTICLASS_SETS, TABLE_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
+from kernsemble.trials.trial import Trial
 
 TREES = ("RandomForest", "HistGradientBoosting", "LightGBM")
 FAMILIES = {"SVM-Stump": "stump", "SVM-Perc": "perceptron"}

@@ -12,7 +12,7 @@ from kernsemble.data.base import Dataset
 from kernsemble.data.generators import flip_labels, ringnorm, threenorm, twonorm
 from kernsemble.data.scaling import fill_missing, scale_to_unit_range
 from kernsemble.data.store import load
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 Scaling = Literal["real sets", "all sets", "real sets, pooled"]
 MissingVotes = Literal["middle", "mode", "drop"]

@@ -23,7 +23,7 @@ from kernsemble.experiments.linli2005.machines import (
 )
 from kernsemble.experiments.linli2005.plan import paper
 from kernsemble.experiments.linli2005.sets import PLANE_SET
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 HALF_WIDTH = 4.5  # of the square that boundaries are compared on; it holds 99.8 % of the points
 N_CELLS = 180

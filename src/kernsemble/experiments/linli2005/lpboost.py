@@ -12,7 +12,7 @@ from kernsemble.experiments.linli2005.draws import FoldKind, MissingVotes, Scali
 from kernsemble.experiments.linli2005.machines import powers_of_two
 from kernsemble.experiments.linli2005.plan import paper
 from kernsemble.experiments.linli2005.sets import TABLE_SETS
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 
 @paper.trials("lpboost", methods=("LPBoost-Stump",), datasets=TABLE_SETS)

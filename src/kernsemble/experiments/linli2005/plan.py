@@ -9,7 +9,7 @@ from kernsemble.experiments.linli2005.sets import (
     PLANE_SET,
     REAL_SETS,
 )
-from kernsemble.experiments.registry import Paper
+from kernsemble.trials.registry import Paper
 
 paper = Paper(
     "linli2005",

@@ -27,8 +27,8 @@ from kernsemble.experiments.linli2005.machines import (
 )
 from kernsemble.experiments.linli2005.plan import paper
 from kernsemble.experiments.linli2005.sets import GENERATED_SETS, REAL_SETS, TABLE_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.kernels import gaussian_kernel
+from kernsemble.trials.trial import Trial
 
 Errors = dict[str, float]
 LIBSVM_SETS = (*GENERATED_SETS, "breast", "heart", "ionosphere", "sonar", "votes84")  # where it takes seconds

@@ -22,7 +22,7 @@ from kernsemble.experiments.linli2005.machines import (
 )
 from kernsemble.experiments.linli2005.plan import paper
 from kernsemble.experiments.linli2005.sets import NEAR_SETS, TABLE_SETS
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 
 @paper.trials("table1", methods=("SVM-Stump", "SVM-Perc"), datasets=(*TABLE_SETS, *NEAR_SETS))

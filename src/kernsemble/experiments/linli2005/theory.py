@@ -16,9 +16,9 @@ from kernsemble.experiments.linli2005.ensembles import (
 from kernsemble.experiments.linli2005.machines import DISTANCE_KERNELS, powers_of_two
 from kernsemble.experiments.linli2005.plan import paper
 from kernsemble.experiments.linli2005.sets import GENERATED_SETS, PLANE_SET, TABLE_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
+from kernsemble.trials.trial import Trial
 
 HARD = 1e9  # a C that no multiplier reaches
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernsemble.data.ida import ida_form, ida_split, load_official
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
 

@@ -17,8 +17,8 @@ from kernsemble.experiments.shen2014.lpboost import linear_programming
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.pools import StumpPool, make_family
 from kernsemble.experiments.shen2014.sets import BINARY_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.perceptrons import PerceptronPool
+from kernsemble.trials.trial import Trial
 
 # All stumps, or 2000 drawn once or anew in each round.
 FAMILIES = (

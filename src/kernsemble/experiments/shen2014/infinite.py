@@ -15,11 +15,11 @@ from kernsemble.experiments.shen2014.machines import choose_cost, choose_width, 
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.protocol import Cosines, Widths
 from kernsemble.experiments.shen2014.sets import BINARY_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.fourier import FourierPool
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.kernels import stump_kernel
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
+from kernsemble.trials.trial import Trial
 
 
 @paper.trials("path", methods=("CGENS",), datasets=BINARY_SETS)

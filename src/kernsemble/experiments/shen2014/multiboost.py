@@ -14,9 +14,9 @@ from kernsemble.experiments.shen2014.multiclass import Clock, Fitted, select_and
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.protocol import Classes
 from kernsemble.experiments.shen2014.sets import MULTICLASS_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
+from kernsemble.trials.trial import Trial
 
 
 def fit_multiboost(part: Draw, C: float, checkpoints: Sequence[int], *, tol: float) -> Fitted:

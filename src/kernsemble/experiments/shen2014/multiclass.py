@@ -19,9 +19,9 @@ from kernsemble.experiments.shen2014.machines import powers_of_two
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.protocol import Classes
 from kernsemble.experiments.shen2014.sets import MULTICLASS_SETS, STORED, UCI_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpHypotheses, StumpOracle
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares, simplex_codes
+from kernsemble.trials.trial import Trial
 
 _FEATURES = {"CIFAR10": "cifar10-gist", "Scene15": "scene15-words"}
 

@@ -8,7 +8,7 @@ from kernsemble.data.features.store import load_features
 from kernsemble.data.splits import split_per_class
 from kernsemble.experiments.shen2014.multiclass import fit_simplex, multiclass_draw
 from kernsemble.experiments.shen2014.plan import paper
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 
 @paper.trials("figure4", methods=("CGENS-SLS",), datasets=("Scene15",))

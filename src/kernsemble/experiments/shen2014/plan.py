@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kernsemble.experiments.registry import Paper
 from kernsemble.experiments.shen2014.sets import STORED, VISION_SETS
+from kernsemble.trials.registry import Paper
 
 paper = Paper(
     "shen2014",

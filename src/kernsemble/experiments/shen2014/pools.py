@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 
 from kernsemble.experiments.shen2014.protocol import Perceptrons
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.base import Oracle
 from kernsemble.hypotheses.fourier import FourierPool
 from kernsemble.hypotheses.perceptrons import PerceptronPool
 from kernsemble.hypotheses.stumps import StumpOracle
+from kernsemble.trials.trial import Trial
 
 
 class StumpPool(PerceptronPool):

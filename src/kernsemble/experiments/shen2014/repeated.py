@@ -26,9 +26,9 @@ from kernsemble.experiments.shen2014.pools import family_of, perceptron_family
 from kernsemble.experiments.shen2014.protocol import Cosines, Perceptrons, Selection, Widths
 from kernsemble.experiments.shen2014.sets import IDA_SETS
 from kernsemble.experiments.shen2014.table2 import cosine_kernels
-from kernsemble.experiments.trial import Trial
 from kernsemble.kernels import gaussian_kernel
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
+from kernsemble.trials.trial import Trial
 
 Result = dict[str, float | np.ndarray]
 

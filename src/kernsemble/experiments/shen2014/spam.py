@@ -10,7 +10,7 @@ from kernsemble.experiments.shen2014.draws import Draw, folds_of
 from kernsemble.experiments.shen2014.ensembles import search
 from kernsemble.experiments.shen2014.machines import powers_of_two
 from kernsemble.experiments.shen2014.plan import paper
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 
 def spam_draw(trial: Trial) -> Draw:

@@ -20,7 +20,7 @@ from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.pools import family_of
 from kernsemble.experiments.shen2014.protocol import Selection
 from kernsemble.experiments.shen2014.sets import BINARY_SETS
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.trial import Trial
 
 Result = dict[str, float | np.ndarray]
 

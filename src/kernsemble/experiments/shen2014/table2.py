@@ -18,8 +18,8 @@ from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.pools import family_of, make_family, perceptron_family
 from kernsemble.experiments.shen2014.protocol import Cosines, Perceptrons, Selection, Widths
 from kernsemble.experiments.shen2014.sets import BINARY_SETS
-from kernsemble.experiments.trial import Trial
 from kernsemble.kernels import gaussian_kernel
+from kernsemble.trials.trial import Trial
 
 Result = dict[str, float]
 

@@ -21,12 +21,12 @@ from kernsemble.experiments.shen2014.machines import choose_cost, powers_of_two
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.pools import family_of
 from kernsemble.experiments.shen2014.protocol import Clocked
-from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.kernels import gaussian_kernel, stump_kernel
 from kernsemble.masters.base import Master
 from kernsemble.masters.lp import HingeLP
 from kernsemble.masters.quadratic import Hinge
+from kernsemble.trials.trial import Trial
 
 
 def _digits(trial: Trial, n: int) -> tuple[np.ndarray, np.ndarray]:

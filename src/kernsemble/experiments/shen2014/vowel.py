@@ -23,9 +23,9 @@ from kernsemble.experiments.shen2014.machines import powers_of_two
 from kernsemble.experiments.shen2014.multiclass import boost_classes, errors_of
 from kernsemble.experiments.shen2014.plan import paper
 from kernsemble.experiments.shen2014.pools import make_family
-from kernsemble.experiments.trial import Trial
 from kernsemble.kernels import stump_kernel
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares, simplex_codes
+from kernsemble.trials.trial import Trial
 
 READINGS = (
     "500 stumps", "all stumps", "500 stumps, 25 : 75", "500 stumps, other speakers",

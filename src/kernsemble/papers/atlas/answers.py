@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.comparisons import significant
 from kernsemble.papers.atlas.compare import (
     KINDS,
     LEVEL,
@@ -17,8 +16,9 @@ from kernsemble.papers.atlas.compare import (
     critical_difference,
     friedman,
 )
-from kernsemble.study import Study
-from kernsemble.tables import Cell, Table, save_table, scale_note
+from kernsemble.report.comparisons import significant
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
+from kernsemble.trials.study import Study
 
 _FEWEST_SETS = 3  # that ranks are worth computing for
 _WANTED = {

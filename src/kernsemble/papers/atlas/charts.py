@@ -6,8 +6,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kernsemble.evidence import Evidence
-from kernsemble.figures import PALETTE, draw_band, subplots
 from kernsemble.papers.atlas.compare import (
     KINDS,
     ROPE,
@@ -20,7 +18,9 @@ from kernsemble.papers.atlas.compare import (
     front,
     nemenyi,
 )
-from kernsemble.study import Study
+from kernsemble.report.figures import PALETTE, draw_band, subplots
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
 
 # Where a method comes from: paper (or today), color, marker.
 ORIGINS = {

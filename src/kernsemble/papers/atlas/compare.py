@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from kernsemble.evidence import Evidence
 from kernsemble.experiments.atlas.sets import ALL_SETS, BINARY_SETS, MULTICLASS_SETS, SAME_ROWS
 from kernsemble.papers.atlas.bayes import Outcome, signed_rank
-from kernsemble.study import Study
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
 
 Kind = Literal["two classes", "more classes", "all sets"]
 KINDS: tuple[Kind, ...] = ("two classes", "more classes", "all sets")

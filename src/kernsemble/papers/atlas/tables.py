@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.comparisons import significant
 from kernsemble.data.store import load
 from kernsemble.papers.atlas.compare import Kind, compare, labels_of, serving
-from kernsemble.study import Study
-from kernsemble.tables import Cell, Table, save_table, scale_note
+from kernsemble.report.comparisons import significant
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
+from kernsemble.trials.study import Study
 
 # Method -> key of its grid, and what its size counts.
 METHODS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.evidence import Evidence, Sample
-from kernsemble.ledger import Derived, Reading, not_comparable, unavailable
-from kernsemble.study import Study
+from kernsemble.report.ledger import Derived, Reading, not_comparable, unavailable
+from kernsemble.trials.evidence import Evidence, Sample
+from kernsemble.trials.study import Study
 
 reading = Reading("bi2004")
 

@@ -6,14 +6,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kernsemble.evidence import Evidence
 from kernsemble.experiments.bi2004.large import FIGURE4_CS, TOLERANCES
 from kernsemble.experiments.bi2004.sets import CHOICES, KERNELS, SMALL_CHOICES
-from kernsemble.figures import PALETTE, draw_error_bars, subplots
 from kernsemble.papers.bi2004.cells import LABELS, by_run, iterations
 from kernsemble.papers.bi2004.claims_behavior import MIXTURE
-from kernsemble.published import read_cells
-from kernsemble.study import Study
+from kernsemble.report.figures import PALETTE, draw_error_bars, subplots
+from kernsemble.report.published import read_cells
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
 
 SETS = {label: exhibit for exhibit, label in LABELS.items()}
 MODEL_COLORS = dict(zip(SMALL_CHOICES, PALETTE, strict=False))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.comparisons import bootstrap_probability
 from kernsemble.experiments.bi2004.sets import CHOICES, SMALL_SETS, TARGET
-from kernsemble.ledger import Finding
 from kernsemble.papers.bi2004.cells import LABELS, reading
-from kernsemble.study import Study
+from kernsemble.report.comparisons import bootstrap_probability
+from kernsemble.report.ledger import Finding
+from kernsemble.trials.study import Study
 
 NORMS = ("2-norm", "1-norm")
 ALIKE = 2.0  # points: the printed total errors of composite and mixture differ by up to 2.1 on the small sets

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.comparisons import bootstrap_probability
-from kernsemble.evidence import Evidence
 from kernsemble.experiments.bi2004.large import FIGURE4_CS
 from kernsemble.experiments.bi2004.sets import SIZE_SETS
-from kernsemble.ledger import Finding
 from kernsemble.papers.bi2004.cells import by_run, iterations, reading
-from kernsemble.papers.words import evidence_is_there
-from kernsemble.study import Study
+from kernsemble.report.comparisons import bootstrap_probability
+from kernsemble.report.ledger import Finding
+from kernsemble.report.words import evidence_is_there
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
 
 MIXTURE = "2-norm/L,Q,R"
 SIMILAR = 0.5  # points of the test error

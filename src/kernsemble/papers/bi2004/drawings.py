@@ -10,9 +10,9 @@ from kernsemble.estimators.cg_boost_regressor import CGBoostRegressor
 from kernsemble.experiments.bi2004.runs import columns_by_kernel
 from kernsemble.experiments.bi2004.sets import SMALL_CHOICES, TARGET
 from kernsemble.experiments.bi2004.target import fit_target, target_data
-from kernsemble.experiments.trial import Trial
-from kernsemble.figures import subplots
-from kernsemble.study import Study
+from kernsemble.report.figures import subplots
+from kernsemble.trials.study import Study
+from kernsemble.trials.trial import Trial
 
 _GRID = 60
 

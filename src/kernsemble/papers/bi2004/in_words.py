@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import rankdata
 
-from kernsemble.comparisons import mean_and_spread
-from kernsemble.evidence import Evidence
 from kernsemble.experiments.bi2004.sets import ALL_FOREST, CHOICES, KERNELS, SIZE_SETS
 from kernsemble.papers.bi2004.cells import LABELS, iterations
 from kernsemble.papers.bi2004.charts import SETS, printed_numbers
 from kernsemble.papers.bi2004.claims import NORMS
 from kernsemble.papers.bi2004.claims_behavior import MIXTURE, all_runs
-from kernsemble.papers.words import best_and_rest, evidence_is_there, joined, per_set, said
-from kernsemble.study import Study
-from kernsemble.tables import Table
+from kernsemble.report.comparisons import mean_and_spread
+from kernsemble.report.tables import Table
+from kernsemble.report.words import best_and_rest, evidence_is_there, joined, per_set, said
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
 
 
 def say_levels(study: Study) -> Table:

@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kernsemble.comparisons import mean_and_spread, z_score
-from kernsemble.evidence import Evidence, Sample
 from kernsemble.experiments.bi2004.sets import SMALL_CHOICES, SMALL_SETS
-from kernsemble.figures import subplots
 from kernsemble.papers.bi2004.charts import MODEL_COLORS, printed_numbers
-from kernsemble.study import Study
-from kernsemble.tables import MARKS, Cell, Table, save_table, scale_note
+from kernsemble.report.comparisons import mean_and_spread, z_score
+from kernsemble.report.figures import subplots
+from kernsemble.report.tables import MARKS, Cell, Table, save_table, scale_note
+from kernsemble.trials.evidence import Evidence, Sample
+from kernsemble.trials.study import Study
 
 RATES = ("FP", "FN")
 LOSSES = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from kernsemble.figures import PALETTE, draw_band, subplots
 from kernsemble.papers.guo2017.charts import label_lines, printed_cells
-from kernsemble.study import Study
+from kernsemble.report.figures import PALETTE, draw_band, subplots
+from kernsemble.trials.study import Study
 
 ODD_SETS = ("australian", "liver", "heart", "ionosphere")
 TREES = {"Ada_10": "AdaTree10", "Ada_30": "AdaTree30", "Bag_10": "BagTree10", "Bag_30": "BagTree30"}

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernsemble.evidence import Evidence, Sample
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
-from kernsemble.ledger import Derived, Reading, not_comparable
-from kernsemble.study import Study
+from kernsemble.report.ledger import Derived, Reading, not_comparable
+from kernsemble.trials.evidence import Evidence, Sample
+from kernsemble.trials.study import Study
 
 reading = Reading("guo2017")
 

@@ -7,11 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernsemble.experiments.guo2017.sets import LARGE_SET, TABLE_SETS
-from kernsemble.figures import PALETTE, draw_band, subplots
-from kernsemble.ledger import judge_cell, load_reading
 from kernsemble.papers.guo2017.cells import FAMILIES, split_name
-from kernsemble.published import PrintedCell, read_cells
-from kernsemble.study import Study
+from kernsemble.report.figures import PALETTE, draw_band, subplots
+from kernsemble.report.ledger import judge_cell, load_reading
+from kernsemble.report.published import PrintedCell, read_cells
+from kernsemble.trials.study import Study
 
 MACHINES = ("PSVM", "ExRM5", "ExRM10", "ExRM30")
 PARTS = {"L2": "p = 2", "L1": "p = 1"}

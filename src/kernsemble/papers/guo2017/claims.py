@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from kernsemble.comparisons import bootstrap_probability
-from kernsemble.evidence import IncompleteEvidenceError
 from kernsemble.experiments.guo2017.sets import LARGE_SET, TABLE_SETS
-from kernsemble.ledger import Finding
 from kernsemble.papers.guo2017.cells import ROWS, average_ranks, errors_of, reading, table_errors
-from kernsemble.study import Study
+from kernsemble.report.comparisons import bootstrap_probability
+from kernsemble.report.ledger import Finding
+from kernsemble.trials.evidence import IncompleteEvidenceError
+from kernsemble.trials.study import Study
 
 ORDER = ("PSVM", "ExRM5", "ExRM10", "ExRM30")
 GLOBAL = 1e-4  # relative gap up to which a solution may be called the global optimum

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kernsemble.ledger import judge_cell, load_reading
 from kernsemble.papers.guo2017.charts import printed_cells
-from kernsemble.published import PrintedCell
-from kernsemble.study import Study
-from kernsemble.tables import Cell, Table, save_table, scale_note
+from kernsemble.report.ledger import judge_cell, load_reading
+from kernsemble.report.published import PrintedCell
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
+from kernsemble.trials.study import Study
 
 ODD_SETS = ("australian", "liver", "heart", "ionosphere")
 VERDICTS = ("match", "better", "worse", "not comparable")

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernsemble.comparisons import mean_and_spread, paired_p_value
-from kernsemble.evidence import Evidence
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
 from kernsemble.papers.guo2017.charts import printed_cells
-from kernsemble.study import Study
-from kernsemble.tables import Cell, Table, save_table, scale_note
+from kernsemble.report.comparisons import mean_and_spread, paired_p_value
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
 
 MACHINES = {"L2_1": "L2-PSVM", "L2_10": "L2-ExRM10", "L1_1": "L1-PSVM", "L1_10": "L1-ExRM10"}
 MEANS = {

@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from kernsemble.evidence import Evidence
 from kernsemble.experiments.lin2012.sets import PAPER_SETS
-from kernsemble.figures import PALETTE, draw_band, subplots
 from kernsemble.papers.lin2012.claims import checkpoints_of
 from kernsemble.papers.lin2012.sets import PAPER_SOLVER
-from kernsemble.study import Study
+from kernsemble.report.figures import PALETTE, draw_band, subplots
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
 
 COLORS = {
     "CW": PALETTE[0], "CW-1": PALETTE[5], "MultiBoost": PALETTE[1], PAPER_SOLVER: PALETTE[1],

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.comparisons import bootstrap_probability
 from kernsemble.experiments.lin2012.sets import DIGIT_SETS, MO_SETS
-from kernsemble.ledger import Finding
 from kernsemble.papers.lin2012.sets import (
     FIVE,
     N_CLASSES,
@@ -23,7 +21,9 @@ from kernsemble.papers.lin2012.sets import (
     reading,
     sets_of,
 )
-from kernsemble.study import Study
+from kernsemble.report.comparisons import bootstrap_probability
+from kernsemble.report.ledger import Finding
+from kernsemble.trials.study import Study
 
 
 def checkpoints_of(study: Study) -> np.ndarray:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.evidence import Evidence, IncompleteEvidenceError
-from kernsemble.ledger import Finding
 from kernsemble.papers.lin2012.sets import reading
-from kernsemble.study import Study
+from kernsemble.report.ledger import Finding
+from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
+from kernsemble.trials.study import Study
 
 FIGURE6_SETS = ("VOWEL", "USPS", "SCENE15")
 ACCURATE = 0.02  # an objective this near to the optimum, relatively, counts as very accurate

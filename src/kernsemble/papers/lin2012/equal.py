@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from kernsemble.comparisons import mean_and_spread, paired_p_value
-from kernsemble.evidence import IncompleteEvidenceError
-from kernsemble.figures import subplots
 from kernsemble.papers.lin2012.charts import COLORS, finish, nothing
 from kernsemble.papers.lin2012.sets import Sets, sets_of
-from kernsemble.study import Study
-from kernsemble.tables import Cell, Table, save_table, scale_note
+from kernsemble.report.comparisons import mean_and_spread, paired_p_value
+from kernsemble.report.figures import subplots
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
+from kernsemble.trials.evidence import IncompleteEvidenceError
+from kernsemble.trials.study import Study
 
 THREE = ("CW", "CW-1", "MultiBoost")
 

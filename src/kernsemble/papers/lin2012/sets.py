@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernsemble.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.experiments.lin2012.sets import PAPER_SETS
-from kernsemble.ledger import Finding, Reading
-from kernsemble.study import Study
-from kernsemble.tables import Cell, Table
+from kernsemble.report.ledger import Finding, Reading
+from kernsemble.report.tables import Cell, Table
+from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
+from kernsemble.trials.study import Study
 
 reading = Reading("lin2012")
 

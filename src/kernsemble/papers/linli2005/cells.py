@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kernsemble.evidence import Sample
-from kernsemble.ledger import Reading
-from kernsemble.study import Study
+from kernsemble.report.ledger import Reading
+from kernsemble.trials.evidence import Sample
+from kernsemble.trials.study import Study
 
 reading = Reading("linli2005")
 

@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kernsemble.figures import PALETTE, draw_band, subplots
-from kernsemble.ledger import judge_cell, load_reading
-from kernsemble.published import PrintedCell, read_cells
-from kernsemble.study import Study
+from kernsemble.report.figures import PALETTE, draw_band, subplots
+from kernsemble.report.ledger import judge_cell, load_reading
+from kernsemble.report.published import PrintedCell, read_cells
+from kernsemble.trials.study import Study
 
 METHODS = (
     "SVM-Stump", "SVM-Perc", "SVM-Gauss", "AB-Stump-100", "AB-Stump-1000", "AB-Perc-100", "AB-Perc-1000",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.comparisons import bootstrap_probability
 from kernsemble.experiments.linli2005.sets import (
     CLEAN_SETS,
     GENERATED_SETS,
@@ -12,9 +11,10 @@ from kernsemble.experiments.linli2005.sets import (
     REAL_SETS,
     TABLE_SETS,
 )
-from kernsemble.ledger import Finding
 from kernsemble.papers.linli2005.cells import reading
-from kernsemble.study import Study
+from kernsemble.report.comparisons import bootstrap_probability
+from kernsemble.report.ledger import Finding
+from kernsemble.trials.study import Study
 
 SAME = 1e-6  # relative difference of scores that rounding and the solver's tolerance explain
 STUMPS = ("SVM-Stump", "AB-Stump-100", "AB-Stump-1000")

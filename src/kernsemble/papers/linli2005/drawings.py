@@ -13,9 +13,9 @@ from kernsemble.experiments.linli2005.ensembles import perceptron_weights, stump
 from kernsemble.experiments.linli2005.figure2 import class_densities, plane_decisions, plane_points
 from kernsemble.experiments.linli2005.machines import powers_of_two
 from kernsemble.experiments.linli2005.sets import PLANE_SET
-from kernsemble.experiments.trial import Trial
-from kernsemble.figures import PALETTE, draw_boundary, draw_classes, subplots
-from kernsemble.study import Study
+from kernsemble.report.figures import PALETTE, draw_boundary, draw_classes, subplots
+from kernsemble.trials.study import Study
+from kernsemble.trials.trial import Trial
 
 STEPS = (
     "1  training set;\n$\\mathcal{H}$ with negations\nand a constant",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kernsemble.evidence import Evidence, IncompleteEvidenceError, Sample
 from kernsemble.experiments.shen2014.sets import UCI_SETS, VISION_SETS, printed_label
-from kernsemble.ledger import Reading, not_comparable, unavailable
-from kernsemble.study import Study
+from kernsemble.report.ledger import Reading, not_comparable, unavailable
+from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError, Sample
+from kernsemble.trials.study import Study
 
 reading = Reading("shen2014")
 

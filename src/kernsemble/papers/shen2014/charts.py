@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 from kernsemble.experiments.shen2014.cgens import stump_ensemble
 from kernsemble.experiments.shen2014.sets import VISION_SETS
 from kernsemble.experiments.shen2014.toy import toy_draw
-from kernsemble.experiments.trial import Trial
-from kernsemble.figures import (
+from kernsemble.report.figures import (
     PALETTE,
     draw_band,
     draw_boundary,
@@ -19,7 +18,8 @@ from kernsemble.figures import (
     plane_grid,
     subplots,
 )
-from kernsemble.study import Study
+from kernsemble.trials.study import Study
+from kernsemble.trials.trial import Trial
 
 
 def draw_legend(axes: Axes, **options: object) -> None:

@@ -8,13 +8,13 @@ from matplotlib.figure import Figure
 
 from kernsemble.data.base import DatasetUnavailable
 from kernsemble.data.store import load
-from kernsemble.evidence import Evidence
 from kernsemble.experiments.shen2014.sets import IDA_SETS, printed_label
-from kernsemble.figures import PALETTE, draw_band, subplots
 from kernsemble.papers.shen2014.cells import oracle_calls
 from kernsemble.papers.shen2014.charts import draw_legend
 from kernsemble.papers.shen2014.on_print import printed_cells
-from kernsemble.study import Study
+from kernsemble.report.figures import PALETTE, draw_band, subplots
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
 
 _BESIDE = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
 _ERRORS = (2, 3, 5, 10, 20, 30)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import rankdata
 
-from kernsemble.comparisons import bootstrap_probability
-from kernsemble.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.experiments.shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS, printed_label
-from kernsemble.ledger import Finding
 from kernsemble.papers.shen2014.cells import reading, require
-from kernsemble.study import Study
+from kernsemble.report.comparisons import bootstrap_probability
+from kernsemble.report.ledger import Finding
+from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
+from kernsemble.trials.study import Study
 
 TABLE1 = ("AdaBoost", "LPBoost", "SVM", "CGENS")
 PERCEPTRON = tuple(f"perceptron:{name}" for name in TABLE1)

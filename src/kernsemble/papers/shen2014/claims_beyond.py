@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.comparisons import bootstrap_probability, significant
-from kernsemble.ledger import Finding
 from kernsemble.papers.shen2014.cells import reading, require
-from kernsemble.study import Study
+from kernsemble.report.comparisons import bootstrap_probability, significant
+from kernsemble.report.ledger import Finding
+from kernsemble.trials.study import Study
 
 
 @reading.claim("S7")

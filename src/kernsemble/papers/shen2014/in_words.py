@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernsemble.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.experiments.shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS
-from kernsemble.ledger import COMPARED, LedgerRow, judge_cell
 from kernsemble.papers.shen2014.cells import label_of, oracle_calls, reading
 from kernsemble.papers.shen2014.claims import FOURIER, PERCEPTRON, TABLE1, mean_ranks
 from kernsemble.papers.shen2014.on_print import printed_cells, printed_errors
-from kernsemble.papers.words import all_curves, in_order, joined, per_set, said
-from kernsemble.study import Study
-from kernsemble.tables import Table
+from kernsemble.report.ledger import COMPARED, LedgerRow, judge_cell
+from kernsemble.report.tables import Table
+from kernsemble.report.words import all_curves, in_order, joined, per_set, said
+from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
+from kernsemble.trials.study import Study
 
 LATE = ("pending", "stale")
 HALVES = {"table1": {"stumps": TABLE1}, "table2": {"cosines": FOURIER, "perceptrons": PERCEPTRON}}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.comparisons import significant
-from kernsemble.evidence import Evidence
 from kernsemble.experiments.shen2014.timing import ENSEMBLES, MACHINES
 from kernsemble.papers.shen2014.in_words import COMPARABLE, HALVES
 from kernsemble.papers.shen2014.on_print import printed_errors
-from kernsemble.papers.words import all_curves, best_and_rest, in_order, joined, per_set, said
-from kernsemble.study import Study
-from kernsemble.tables import Table
+from kernsemble.report.comparisons import significant
+from kernsemble.report.tables import Table
+from kernsemble.report.words import all_curves, best_and_rest, in_order, joined, per_set, said
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
 
 POOLED = ("AdaBoost", "LPBoost", "CGENS")
 

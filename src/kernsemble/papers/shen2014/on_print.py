@@ -17,9 +17,9 @@ from kernsemble.papers.shen2014.claims import (
     mean_ranks,
     statements_of_table2,
 )
-from kernsemble.published import PrintedCell, read_cells
-from kernsemble.study import Study
-from kernsemble.tables import MARKS, Cell, Table, save_table
+from kernsemble.report.published import PrintedCell, read_cells
+from kernsemble.report.tables import MARKS, Cell, Table, save_table
+from kernsemble.trials.study import Study
 
 _COMPARABLE = tuple(row for row in IDA_SETS if row != "f-solar")
 _PRINTED_VISION = ("MNIST", "USPS", "PASCAL07", "LabelMe", "CIFAR10", "Scene15", "SUN")

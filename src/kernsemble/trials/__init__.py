@@ -1,0 +1,1 @@
+"""Trials: plan, identity of their code, execution, evidence. Import from the submodules."""

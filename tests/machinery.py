@@ -16,7 +16,7 @@ _numbers = itertools.count()
 def make_repository(folder: Path) -> Path:
     """Lay out a repository that holds the fake paper."""
     (folder / "published").mkdir(parents=True)
-    (folder / "notebooks").mkdir()
+    (folder / "notebooks" / "fake_paper").mkdir(parents=True)
     shutil.copy(FAKE / "params.yaml", folder)
     for name in ("published.csv", "claims.yaml"):
         shutil.copy(FAKE / name, folder / "published")

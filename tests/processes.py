@@ -29,7 +29,7 @@ READS = (
 def make_repository(folder):
     """Lay out a repository that holds the slow paper and a notebook that asks for its evidence."""
     (folder / "published").mkdir(parents=True)
-    (folder / "notebooks").mkdir()
+    (folder / "notebooks" / "slow_paper").mkdir(parents=True)
     shutil.copy(HERE / "slow_paper" / "params.yaml", folder)
     (folder / "published" / "published.csv").write_text("paper,exhibit,row,column,mean,spread\n")
     (folder / "published" / "claims.yaml").write_text("[]\n")
@@ -37,7 +37,7 @@ def make_repository(folder):
         new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}),
         new_code_cell(READS),
     ]
-    nbformat.write(new_notebook(cells=cells), folder / "notebooks" / "slow_paper.ipynb")
+    nbformat.write(new_notebook(cells=cells), folder / "notebooks" / "slow_paper" / "slow_paper.ipynb")
     return folder
 
 

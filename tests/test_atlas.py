@@ -22,17 +22,16 @@ from kernsemble.estimators.drm import DRM
 from kernsemble.estimators.exrm import ExRM
 from kernsemble.estimators.multiboost import MultiBoost
 from kernsemble.estimators.multiclass_boosting import AdaBoostECC, AdaBoostMH, AdaBoostMO
-from kernsemble.experiments.atlas import contest as contests
-from kernsemble.experiments.atlas import draws, limit, masters, sizes
-from kernsemble.experiments.atlas.diversity import judge
-from kernsemble.experiments.atlas.plan import paper
-from kernsemble.experiments.atlas.sets import ALL_SETS, BINARY_SETS, MULTICLASS_SETS, SAME_ROWS
-from kernsemble.papers.atlas import answers, charts, compare, tables
-from kernsemble.papers.atlas.bayes import signed_rank
 from kernsemble.report.figures import subplots
 from kernsemble.trials.plan import Plan
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
+from atlas import answers, charts, compare, draws, limit, masters, sizes, tables
+from atlas import contest as contests
+from atlas.bayes import signed_rank
+from atlas.diversity import judge
+from atlas.plan import paper
+from atlas.sets import ALL_SETS, BINARY_SETS, MULTICLASS_SETS, SAME_ROWS
 
 ROOT = Path(__file__).parents[1]
 ROWS = draws.Rows(max_rows=200, min_per_class=15, image_block=2, n_outer=5, n_inner=3, scaling="zscore")

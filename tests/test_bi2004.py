@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernsemble.experiments.bi2004.plan import paper
-from kernsemble.experiments.bi2004.sets import CHOICES, NORMS
 from kernsemble.masters.quadratic import HingeQP
 from kernsemble.report.ledger import judge_cell, load_reading
 from kernsemble.report.published import read_cells
 from kernsemble.trials.study import Study
+from bi2004.plan import paper
+from bi2004.sets import CHOICES, NORMS
 
 ROOT = Path(__file__).parents[1]
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from kernsemble.experiments.bi2004 import draws, facts, kernels
-from kernsemble.experiments.bi2004.draws import Task
-from kernsemble.experiments.bi2004.judge import judge_value
-from kernsemble.experiments.bi2004.sets import SMALL_SETS
 from kernsemble.trials.trial import Trial
+from bi2004 import draws, facts, kernels
+from bi2004.draws import Task
+from bi2004.judge import judge_value
+from bi2004.sets import SMALL_SETS
 
 SIZES = {"train": 30, "validation": 20, "test": 40}
 FORMS = kernels.Forms("per feature", "(1 + xz/d)^2")

@@ -105,7 +105,7 @@ def test_notebook_is_rendered(root, capsys):
         new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}),
         new_code_cell("print(scale)"),
     ]
-    nbformat.write(new_notebook(cells=cells), root / "notebooks" / "fake_paper.ipynb")
+    nbformat.write(new_notebook(cells=cells), root / "notebooks/fake_paper/fake_paper.ipynb")
     assert run(capsys, "reproduce", MODULE, "--scale", "smoke", "--jobs", "1")[0] == 0
     rendered = nbformat.read(root / "results/smoke/fake_paper/fake_paper.ipynb", as_version=4)
     assert rendered.cells[1].outputs[0].text == "smoke\n"
@@ -115,7 +115,7 @@ def test_notebook_is_rendered_from_what_is_there_on_demand(root, capsys):
     status = f"open_study({MODULE!r}, scale).evidence('table1').status"
     show = f"from kernsemble.trials.study import open_study\nprint({status})"
     cells = [new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}), new_code_cell(show)]
-    nbformat.write(new_notebook(cells=cells), root / "notebooks" / "fake_paper.ipynb")
+    nbformat.write(new_notebook(cells=cells), root / "notebooks/fake_paper/fake_paper.ipynb")
     assert run(capsys, "reproduce", MODULE, "--scale", "paper", "--no-compute")[0] == 0
     rendered = nbformat.read(root / "results/paper/fake_paper/fake_paper.ipynb", as_version=4)
     assert rendered.cells[1].outputs[0].text == "incomplete: 0 of 160 trials\n"
@@ -134,7 +134,7 @@ def test_notebook_is_rendered_from_what_is_there_on_demand(root, capsys):
 def test_notebook_is_run_again_only_where_something_has_changed(root, capsys, path, again):
     keep = "from pathlib import Path\nPath('../results/quick/fake_paper/kept').touch()"
     cells = [new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}), new_code_cell(keep)]
-    nbformat.write(new_notebook(cells=cells), root / "notebooks" / "fake_paper.ipynb")
+    nbformat.write(new_notebook(cells=cells), root / "notebooks/fake_paper/fake_paper.ipynb")
     arguments = ("reproduce", MODULE, "--scale", "quick", "--jobs", "1")
     assert "running its notebook" in run(capsys, *arguments)[2]
     if path is not None:

@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from kernsemble.trials.fingerprints import FOLDER, fingerprint, write_fingerprints
 from kernsemble.trials.plan import Plan
-from kernsemble.trials.registry import STUDIES
+from kernsemble.trials.rooms import STUDIES
 
 ROOT = Path(__file__).parents[1]
 PIPELINE = (ROOT / "dvc.yaml").read_text()
@@ -90,7 +90,9 @@ def repository(tmp_path):
         (root / name).mkdir(parents=True)
         (root / name / "file").touch()
     cell = new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]})
-    nbformat.write(new_notebook(cells=[cell, new_code_cell(SOURCE)]), root / "notebooks/fake_paper.ipynb")
+    nbformat.write(
+        new_notebook(cells=[cell, new_code_cell(SOURCE)]), root / "notebooks/fake_paper/fake_paper.ipynb"
+    )
     (root / ".gitignore").write_text("results/quick/\n")
     pipeline = PIPELINE[: PIPELINE.index("\n  ledger:")]
     for before, after in (

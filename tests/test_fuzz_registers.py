@@ -19,7 +19,8 @@ from kernsemble.report.published import read_claims
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.params import check_section, params_hash, read_params
 from kernsemble.trials.plan import Plan
-from kernsemble.trials.registry import PAPERS, available_papers, load_paper
+from kernsemble.trials.registry import available_papers, load_paper
+from kernsemble.trials.rooms import PAPERS
 
 ROOT = Path(__file__).parents[1]
 PARAMS = yaml.safe_load((ROOT / "params.yaml").read_text())

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from kernsemble.experiments.guo2017 import draws, machines, other_draws, protocols, tree_readings
-from kernsemble.experiments.guo2017.sets import TABLE_SETS
 from kernsemble.masters.exclusivity_alm import solve_printed_alm
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
+from guo2017 import draws, machines, other_draws, protocols, tree_readings
+from guo2017.sets import TABLE_SETS
 
 
 def make_draw(dataset, number=0, scaling="all rows", n_train=150):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from made_evidence import made_evidence, made_study
 
-from kernsemble.experiments.guo2017.plan import paper
-from kernsemble.experiments.guo2017.sets import LARGE_SET, SIZE_SETS, TABLE_SETS
-from kernsemble.papers.guo2017 import cells, claims, reasons
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.evidence import IncompleteEvidenceError
+from guo2017 import cells, claims, reasons
+from guo2017.plan import paper
+from guo2017.sets import LARGE_SET, SIZE_SETS, TABLE_SETS
 
 ROOT = Path(__file__).parents[1]
 

@@ -28,7 +28,7 @@ from kernsemble.report.ledger import (
 from kernsemble.report.published import Claim, PrintedCell, read_cells, read_claims
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import Sample
-from kernsemble.trials.registry import PAPERS
+from kernsemble.trials.rooms import PAPERS
 from kernsemble.trials.warrants import Standing, sentence
 
 ROOT = Path(__file__).parents[1]

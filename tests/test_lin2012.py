@@ -8,14 +8,14 @@ import pytest
 from kernsemble.column_generation import column_generation
 from kernsemble.estimators.multiboost import MultiBoost
 from kernsemble.estimators.multiclass_boosting import AdaBoostMH, AdaBoostMO
-from kernsemble.experiments.lin2012 import curves, draws, fits
-from kernsemble.experiments.lin2012.plan import paper
-from kernsemble.experiments.lin2012.sets import PAPER_SETS, STORED
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
-from kernsemble.papers.lin2012.sets import N_CLASSES
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
+from lin2012 import curves, draws, fits
+from lin2012.plan import paper
+from lin2012.sets import PAPER_SETS, STORED
+from lin2012.shown_sets import N_CLASSES
 
 POINTS = [1, 3, 8]
 

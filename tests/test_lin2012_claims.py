@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from made_evidence import made_evidence, made_study
 
-from kernsemble.experiments.lin2012.plan import paper
-from kernsemble.experiments.lin2012.solvers import FIGURE6, PICKS
-from kernsemble.papers.lin2012 import charts, claims, claims_solvers, equal
-from kernsemble.papers.lin2012.sets import FIGURES, PAPER_SOLVER, Sets, common_level, first_place, sets_of
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_claims
 from kernsemble.trials.evidence import IncompleteEvidenceError
+from lin2012 import charts, claims, claims_solvers, equal
+from lin2012.plan import paper
+from lin2012.shown_sets import FIGURES, PAPER_SOLVER, Sets, common_level, first_place, sets_of
+from lin2012.solvers import FIGURE6, PICKS
 
 ROOT = Path(__file__).parents[1]
 LABELS = ("VOWEL", "USPS", "MNIST")

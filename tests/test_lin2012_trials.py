@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from kernsemble.experiments.lin2012 import alternatives, beyond, draws, fits, rest, solvers, theory
 from kernsemble.masters.exponential import Exponential
 from kernsemble.trials.trial import Trial
+from lin2012 import alternatives, beyond, draws, fits, rest, solvers, theory
 
 POINTS = [1, 3, 8]
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from kernsemble.data.generators import bayes_decision, bayes_error
-from kernsemble.experiments.linli2005 import draws, ensembles, machines, protocol, theory
-from kernsemble.experiments.linli2005.figure2 import class_densities, distances_from_bayes, plane_points
-from kernsemble.experiments.linli2005.sets import REAL_SETS, TABLE_SETS
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
+from linli2005 import draws, ensembles, machines, protocol, theory
+from linli2005.figure2 import class_densities, distances_from_bayes, plane_points
+from linli2005.sets import REAL_SETS, TABLE_SETS
 
 SIZES = {"train": 40, "test": 50, "share": 0.6, "noise": 0.1}
 

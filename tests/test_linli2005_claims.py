@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from made_evidence import made_evidence, made_study
 
-from kernsemble.experiments.linli2005.plan import paper
-from kernsemble.experiments.linli2005.sets import NOISY_SETS, PLANE_SET, REAL_SETS, TABLE_SETS
-from kernsemble.papers.linli2005 import claims
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
+from linli2005 import claims
+from linli2005.plan import paper
+from linli2005.sets import NOISY_SETS, PLANE_SET, REAL_SETS, TABLE_SETS
 
 ROOT = Path(__file__).parents[1]
 

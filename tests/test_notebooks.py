@@ -23,7 +23,7 @@ from kernsemble.report.notebooks import (
 from kernsemble.trials.errors import PlanError
 
 ROOT = Path(__file__).parents[1]
-SOURCES = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SOURCES = sorted((ROOT / "notebooks").glob("*/*.ipynb"))
 PARAMETERS = {"scale": "quick"}
 
 CELLS = [
@@ -45,7 +45,7 @@ def make_notebook(*sources, parameters='scale = "quick"'):
 
 @pytest.fixture
 def source(root):
-    path = root / "notebooks" / "fake_paper.ipynb"
+    path = root / "notebooks" / "fake_paper" / "fake_paper.ipynb"
     nbformat.write(make_notebook(*CELLS), path)
     return path
 

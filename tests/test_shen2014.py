@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
-from kernsemble.experiments.shen2014 import draws, ensembles, families, infinite, pools, table1, vowel
-from kernsemble.experiments.shen2014.cgens import stump_ensemble
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.kernels import stump_kernel
 from kernsemble.masters.quadratic import Hinge
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares
-from kernsemble.papers.shen2014 import charts, charts_beyond
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
+from shen2014 import charts, charts_beyond, draws, ensembles, families, infinite, pools, table1, vowel
+from shen2014.cgens import stump_ensemble
 
 
 def make_trial(dataset, method="CGENS", number=0, exhibit="table1"):

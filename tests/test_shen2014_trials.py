@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from kernsemble.experiments.shen2014 import (
+from kernsemble.trials.trial import Trial
+from shen2014 import (
     draws,
     families,
     infinite,
     machines,
-    multiboost,
     multiclass,
+    multiclass_boost,
     pictures,
     repeated,
     spam,
@@ -19,8 +20,7 @@ from kernsemble.experiments.shen2014 import (
     toy,
     vowel,
 )
-from kernsemble.experiments.shen2014.protocol import Cosines, Perceptrons, Selection, Widths
-from kernsemble.trials.trial import Trial
+from shen2014.protocol import Cosines, Perceptrons, Selection, Widths
 
 
 def make_trial(dataset, method="CGENS", number=0, exhibit="table1"):
@@ -135,7 +135,7 @@ def test_multiclass_methods_learn_iris():
     fits = {
         "AdaBoost.ECC": multiclass.boost_classes("AdaBoost.ECC", data, rounds, "random", random),
         "AdaBoost.MH": multiclass.boost_classes("AdaBoost.MH", data, rounds, "random", random),
-        "MultiBoost": multiboost.fit_multiboost(data, 1e3, rounds, tol=1e-2),
+        "MultiBoost": multiclass_boost.fit_multiboost(data, 1e3, rounds, tol=1e-2),
         "CGENS-SLS": multiclass.fit_simplex(data, 0.1, rounds, tol=1e-2),
     }
     for method, fitted in fits.items():

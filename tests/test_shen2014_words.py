@@ -13,13 +13,13 @@ import pytest
 import yaml
 from made_evidence import made_evidence
 
-from kernsemble.experiments.shen2014.plan import paper
-from kernsemble.experiments.shen2014.sets import UCI_SETS, VISION_SETS
-from kernsemble.experiments.shen2014.timing import ENSEMBLES, LP_METHODS
-from kernsemble.papers.shen2014 import in_words, in_words_beyond
-from kernsemble.papers.shen2014.on_print import printed_errors
 from kernsemble.report import words
 from kernsemble.report.published import read_cells, read_claims
+from shen2014 import in_words, in_words_beyond
+from shen2014.on_print import printed_errors
+from shen2014.plan import paper
+from shen2014.sets import UCI_SETS, VISION_SETS
+from shen2014.timing import ENSEMBLES, LP_METHODS
 
 ROOT = Path(__file__).parents[1]
 PROTOCOL = {

@@ -6,7 +6,8 @@ import pytest
 from machinery import open_fake
 
 from kernsemble.report.reproduction import Summary, compare
-from kernsemble.trials.registry import STUDIES, load_paper
+from kernsemble.trials.registry import load_paper
+from kernsemble.trials.rooms import STUDIES
 from kernsemble.trials.verification import compare_study, same_value
 
 

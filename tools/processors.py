@@ -190,7 +190,7 @@ def difference(here: Mapping[str, Any], there: Mapping[str, Any]) -> str:
 
 def main() -> int:
     """Compute, compare, count."""
-    from kernsemble.trials.registry import STUDIES
+    from kernsemble.trials.rooms import STUDIES
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=("kernels", "arm64"), help="only a part")

@@ -10,7 +10,7 @@ from pathlib import Path
 from kernsemble.report.comparisons import mean_and_spread
 from kernsemble.report.ledger import LedgerRow, read_ledger
 from kernsemble.report.tables import MARKS, Cell, Table
-from kernsemble.trials.registry import STUDIES
+from kernsemble.trials.rooms import STUDIES
 
 COLUMNS = (
     "row", "column", "printed", "printed_spread", "ours", "ours_spread", "runs", "z", "verdict", "note",

@@ -20,7 +20,7 @@ from kernsemble.report.ledger_figures import BEYOND, chance_beyond, compared_row
 from kernsemble.report.published import read_claims
 from kernsemble.report.score import score_table
 from kernsemble.report.tables import MARKS
-from kernsemble.trials.registry import PAPERS
+from kernsemble.trials.rooms import PAPERS
 
 DRAWINGS = ("ledger_numbers.svg", "ledger_z.svg")
 TABLE_START = '<div class="table-wrapper"><table class="ledger">'

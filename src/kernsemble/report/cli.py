@@ -153,7 +153,8 @@ def _add_adopt(commands: argparse._SubParsersAction) -> None:
 
 def _keys(names: Sequence[str]) -> list[str]:
     """Return the papers that are asked for; all that are written by default."""
-    from kernsemble.trials.registry import STUDIES, available_papers
+    from kernsemble.trials.registry import available_papers
+    from kernsemble.trials.rooms import STUDIES
 
     for name in names:
         module = "." in name and all(map(str.isidentifier, name.split(".")))
@@ -165,7 +166,7 @@ def _keys(names: Sequence[str]) -> list[str]:
 def list_papers(options: argparse.Namespace) -> int:
     """Show papers and exhibits: trials done, stale, time left."""
     from kernsemble.report.overview import exhibit_lines
-    from kernsemble.trials.registry import PAPERS
+    from kernsemble.trials.rooms import PAPERS
 
     keys = _keys(options.papers)
     for key in keys:

@@ -25,7 +25,8 @@ from kernsemble.report.published import Claim, PrintedCell, read_cells, read_cla
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError, Sample
 from kernsemble.trials.evidence_file import write_atomically
-from kernsemble.trials.registry import PAPERS, available_papers
+from kernsemble.trials.registry import available_papers
+from kernsemble.trials.rooms import PAPERS, modules_with
 from kernsemble.trials.study import Study
 from kernsemble.trials.warrants import Standing, sentence
 
@@ -176,13 +177,17 @@ class Reading:
 
 
 def load_reading(key: str) -> Reading | None:
-    """Return the reading of ``kernsemble.papers.KEY``; None when it is not written yet.
+    """Return the reading of a paper, with all that its room says of it; None when it is not written yet.
 
-    For a paper outside the package, given as ``package.module``, it is that of ``package.reading``.
+    For a paper outside the rooms, given as ``package.module``, it is that of ``package.reading``.
     """
-    name = f"{key.rpartition('.')[0]}.reading" if "." in key else f"kernsemble.papers.{key}"
-    spec = find_spec(name)
-    return import_module(name).reading if spec is not None and spec.origin else None
+    if "." in key:
+        name = f"{key.rpartition('.')[0]}.reading"
+        names = (name,) if find_spec(name) else ()
+    else:
+        names = modules_with(key, "@reading.")
+    readings = [import_module(name).reading for name in names]
+    return readings[-1] if readings else None
 
 
 def judge_cell(cell: PrintedCell, reading: Reading | None, study: Study | None) -> LedgerRow:

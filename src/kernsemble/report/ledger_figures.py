@@ -15,7 +15,7 @@ from scipy import stats
 from kernsemble.report.figures import PALETTE, describe, render, subplots
 from kernsemble.report.ledger import COMPARED, LedgerRow
 from kernsemble.trials.evidence_file import write_atomically
-from kernsemble.trials.registry import PAPERS
+from kernsemble.trials.rooms import PAPERS
 
 COLORS = dict(zip(COMPARED, (PALETTE[0], PALETTE[2], PALETTE[1]), strict=True))
 MARKERS = {"bi2004": "D", "linli2005": "o", "lin2012": "v", "shen2014": "s", "guo2017": "^"}

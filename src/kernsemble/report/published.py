@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kernsemble.data.strict_yaml import read_yaml
 from kernsemble.trials.errors import PlanError, shown
-from kernsemble.trials.registry import PAPERS
+from kernsemble.trials.rooms import PAPERS
 
 CELL_COLUMNS = ["paper", "exhibit", "row", "column", "mean", "spread"]
 CLAIM_KEYS = ("id", "paper", "exhibit", "statement", "check")

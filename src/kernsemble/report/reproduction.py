@@ -15,6 +15,7 @@ from kernsemble.trials.evidence_file import write_atomically
 from kernsemble.trials.executor import Report
 from kernsemble.trials.plan import Plan
 from kernsemble.trials.progress import note
+from kernsemble.trials.rooms import FOLDER
 from kernsemble.trials.staleness import Origins
 from kernsemble.trials.study import Study, TrialsFailedError, find_root, number_of_jobs, raise_on_failures
 from kernsemble.trials.verification import Agreement, compare_study
@@ -131,7 +132,7 @@ def tell_warnings(report: Report) -> None:
 
 def render_paper(study: Study) -> None:
     """Run a paper's notebook at the study's scale; its evidence is there already."""
-    source = study.root / "notebooks" / f"{study.key}.ipynb"
+    source = article(study)
     environment = {"KERNSEMBLE_JOBS": str(study.jobs), "KERNSEMBLE_ROOT": str(study.root)}
     if not study.compute:
         environment["KERNSEMBLE_COMPUTE"] = "0"
@@ -143,6 +144,11 @@ def render_paper(study: Study) -> None:
         write_atomically(study.folder / RENDERED, _rendering(study).encode())
 
 
+def article(study: Study) -> Path:
+    """Return where the source of a paper's notebook is."""
+    return study.root / "notebooks" / study.key / f"{study.key}.ipynb"
+
+
 def is_rendered(study: Study) -> bool:
     """Whether nothing has changed since a notebook was run: neither what it comes from, nor what it wrote."""
     path = study.folder / RENDERED
@@ -152,8 +158,8 @@ def is_rendered(study: Study) -> bool:
 def _rendering(study: Study) -> str:
     """Return the digest of all files that a rendered notebook comes from, and of what it wrote."""
     root, package = study.root, Path(__file__).parents[1]
-    files = [root / "notebooks" / f"{study.key}.ipynb", root / "params.yaml", root / "requirements.lock"]
-    for folder in (package, root / "published", study.folder):
+    files = [article(study), root / "params.yaml", root / "requirements.lock"]
+    for folder in (package, FOLDER / study.key, root / "published", study.folder):
         files += [path for path in sorted(folder.rglob("*")) if "__pycache__" not in path.parts]
     digest = hashlib.sha256()
     for path in files:

@@ -8,7 +8,7 @@ from pathlib import Path
 from kernsemble.report.ledger import COMPARED, LedgerRow
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence_file import write_atomically
-from kernsemble.trials.registry import PAPERS
+from kernsemble.trials.rooms import PAPERS
 
 APART = ("not comparable", "unavailable", "stale", "pending")
 BEGIN, END = "<!-- score: written by python -m kernsemble ledger -->", "<!-- end of score -->"

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kernsemble.trials.errors import PlanError
+from kernsemble.trials.rooms import STUDIES
 
 GUARDED_BY_CHECKSUM = frozenset({"kernsemble.data.store", "kernsemble.data.sources"})
 WORDS = frozenset({("kernsemble.hypotheses.base", "label")})
@@ -44,6 +45,7 @@ _LOOKERS = frozenset({"globals", "locals", "vars", "dir", "eval", "exec"})
 _BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr"})
 _CHANGES = frozenset({"add", "append", "extend", "insert", "pop", "remove", "setdefault", "update"})
 _SILENT = frozenset({"annotation", "returns", "ctx", "kind", "type_comment", "type_params", "type_ignores"})
+_OWN = frozenset({"kernsemble", *STUDIES})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _seen: dict[Path, tuple[int, int]] = {}
@@ -569,7 +571,7 @@ def _for_type_checkers(node: ast.AST) -> bool:
 
 def _is_own(name: str, module: str) -> bool:
     top = name.split(".")[0]
-    return top == "kernsemble" or (top == module.split(".")[0] and "." in module)
+    return top in _OWN or (top == module.split(".")[0] and "." in module)
 
 
 def _absolute(node: ast.ImportFrom, module: str) -> str:
@@ -622,10 +624,10 @@ def parse(module: str) -> ast.Module:
 
 
 def remember_sources() -> None:
-    """Note the state of the package's imported source files, so that a later change is noticed."""
+    """Note the state of the project's imported source files, so that a later change is noticed."""
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if name.startswith("kernsemble.") and file and Path(file).is_file():
+        if name.split(".")[0] in _OWN and file and Path(file).is_file():
             _seen.setdefault(Path(file), _signature(Path(file)))
 
 

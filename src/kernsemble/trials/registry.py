@@ -1,8 +1,8 @@
 """What a paper declares: its datasets, its exhibits, and the functions that compute its trials.
 
-``experiments/KEY.py`` holds one ``Paper`` named ``paper``. The signature of a trial function is its schema:
-the keyword-only parameters say which keys of ``params.yaml`` it takes, their annotations which values. A
-parameter whose type is a dataclass stands for its fields, so that functions can share them.
+``notebooks/KEY/plan.py`` holds one ``Paper`` named ``paper``. The signature of a trial function is its
+schema: the keyword-only parameters say which keys of ``params.yaml`` it takes, their annotations which
+values. A parameter whose type is a dataclass stands for its fields, so that functions can share them.
 """
 
 from __future__ import annotations
@@ -11,17 +11,14 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, get_type_hints
 
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.identity import remember_sources
+from kernsemble.trials.rooms import FOLDER, STUDIES, modules_with
 from kernsemble.trials.trial import Trial
 
-PAPERS = ("bi2004", "linli2005", "lin2012", "shen2014", "guo2017")
-# What is run like a paper without being one: the comparison across all of them.
-STUDIES = (*PAPERS, "atlas")
 # Columns that every row of evidence has besides its metrics.
 RESERVED = frozenset(
     {"dataset", "method", "trial", "seconds", "code", "lock", "arithmetic", "params", "data", "check"}
@@ -290,10 +287,20 @@ def _fields_only(group: type, where: str) -> dict[str, Any]:
 
 
 def load_paper(key: str) -> Paper:
-    """Return the paper of ``kernsemble.experiments.KEY``, or of a dotted module (``package.module``)."""
-    name = key if "." in key else f"kernsemble.experiments.{key}"
-    if "." not in key and key not in STUDIES:
+    """Return the paper of a room with all its trials, or that of a dotted module (``package.module``)."""
+    if "." in key:
+        return _paper_of(key)
+    if key not in STUDIES:
         raise PlanError(f"No paper {key!r}; there are {', '.join(STUDIES)}.")
+    paper = _paper_of(f"{key}.plan")
+    for module in modules_with(key, "@paper.trials("):
+        import_module(module)
+    for functions in paper.functions.values():  # whatever was imported first
+        functions.sort(key=_place)
+    return paper
+
+
+def _paper_of(name: str) -> Paper:
     try:
         module = import_module(name)
     except ModuleNotFoundError as error:
@@ -305,7 +312,11 @@ def load_paper(key: str) -> Paper:
     return module.paper
 
 
+def _place(function: TrialFunction) -> tuple[str, int]:
+    """Return the module and line in which a function stands."""
+    return function.function.__module__, inspect.unwrap(function.function).__code__.co_firstlineno
+
+
 def available_papers() -> tuple[str, ...]:
     """Keys of the papers whose trials are written."""
-    specs = {key: find_spec(f"kernsemble.experiments.{key}") for key in STUDIES}
-    return tuple(key for key, spec in specs.items() if spec is not None and spec.origin)
+    return tuple(key for key in STUDIES if (FOLDER / key / "plan.py").is_file())

@@ -1,1 +1,0 @@
-"""One package a paper: its trials."""

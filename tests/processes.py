@@ -22,7 +22,7 @@ WAIT = 600.0  # seconds that anything may take on a busy machine
 READS = (
     "from kernsemble.trials.study import open_study\n"
     f"study = open_study({MODULE!r}, scale)\n"
-    "print(len(study.evidence('table1').frame), study.evidence('table1').complete)"
+    "print(len(study.evidence('table1').current), study.evidence('table1').complete)"
 )
 
 

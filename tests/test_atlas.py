@@ -6,7 +6,6 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from made_evidence import made_evidence, made_study
 from scipy import stats
@@ -362,10 +361,11 @@ def test_a_tiny_run_end_to_end(tmp_path):
     for exhibit in ("masters", "diversity"):
         evidence = study.evidence(exhibit)
         assert evidence.complete
-    frame = study.evidence("diversity").frame
-    assert isinstance(frame, pd.DataFrame)
-    exact = frame[frame.method == "ExRM"]
-    assert (exact.disagreement == 0).all()  # copies of one machine
-    assert (exact.member_error == exact.error).all()
+    diversity = study.evidence("diversity")
+    disagreement, member, error = (
+        diversity.array(metric, methods=("ExRM",)) for metric in ("disagreement", "member_error", "error")
+    )
+    assert (disagreement == 0).all()  # copies of one machine
+    assert (member == error).all()
     table = answers.show_masters(study)
     assert all(row[6].mark == "✓" for row in table.rows)

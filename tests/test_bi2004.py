@@ -36,8 +36,8 @@ def test_tiny_run_from_end_to_end(tiny_study):
     forest = tiny_study.evidence("table1").sample("n_positive", dataset="Forest", method="facts")
     assert forest.mean == 211_840
     theorems = tiny_study.evidence("theorems")
-    assert theorems.frame["identity"].max() < 1e-6
-    assert theorems.frame["optimum"].max() < 1e-6
+    assert theorems.array("identity").max() < 1e-6
+    assert theorems.array("optimum").max() < 1e-6
 
 
 def test_what_is_not_computed_is_pending_even_where_it_cannot_be_compared(tmp_path):

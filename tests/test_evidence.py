@@ -43,10 +43,16 @@ class TestStudy:
         assert array.shape == (10, 4, 4)
         np.testing.assert_array_equal(array[:, 0, 0], sample.values)
         frame = evidence.frame
-        assert list(frame.columns) == ["dataset", "method", "trial", "error", "gap", "fit_seconds", "seconds"]
+        names = ["exhibit", "dataset", "method", "trial", "metric", "value", "complete"]
+        assert list(frame.columns) == names
+        assert set(frame.exhibit) == {"table1"}
         assert list(frame.dataset.unique()) == ["coin", "coin-n", "die", "a,b"]
         assert list(frame.method.unique()) == ["plain", "squared", "short", "long"]
-        assert frame.gap.isna().sum() == 80
+        assert list(frame.metric.unique()) == ["error", "gap", "fit_seconds"]
+        assert frame[frame.metric == "gap"].value.isna().sum() == 80
+        assert frame.complete.all()
+        cell = (frame.dataset == "coin") & (frame.method == "plain") & (frame.metric == "error")
+        assert frame[cell].value.tolist() == sample.values.tolist()
 
     def test_paired_methods_share_their_draws(self, root):
         errors = open_fake(root).evidence("table1").array("error", ["coin"], ["plain", "long"])[:, 0]
@@ -56,6 +62,7 @@ class TestStudy:
     def test_curves(self, root):
         evidence = open_fake(root).evidence("figure1")
         assert evidence.curves("curve", dataset="coin", method="descent").shape == (3, 5)
+        assert [run.shape for run in evidence.runs("curve", "coin", "descent")] == [(5,)] * 3
         assert evidence.sample("steps", dataset="die", method="descent").values.tolist() == [5, 5]
         with pytest.raises(EvidenceError, match="holds arrays"):
             evidence.sample("curve", dataset="coin", method="descent")
@@ -147,7 +154,18 @@ class TestStudy:
         params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
         evidence = open_fake(root, compute=False).read("table1")
         assert evidence.status == "incomplete: 80 of 160 trials, 80 stale"
-        assert set(evidence.frame.method) == {"short", "long"}
+        frame = evidence.frame
+        assert len(frame) == 160 * 3
+        assert set(frame[frame.complete].method) == {"short", "long"}
+        assert frame[~frame.complete].value.isna().all()
+        assert evidence.is_complete("coin", "short", "long")
+        assert not evidence.is_complete("coin", "short", "plain")
+        assert not evidence.is_complete("nowhere", "short")
+        assert evidence.require("coin", "short") is evidence
+        with pytest.raises(IncompleteEvidenceError, match="plain on coin has 0 of 10 runs, 10 stale"):
+            evidence.require("coin", "plain")
+        with pytest.raises(IncompleteEvidenceError, match="table1: incomplete: 80 of 160 trials, 80 stale"):
+            evidence.require()
         assert evidence.sample("error", dataset="coin", method="plain").stale == 10
         again = open_fake(root).evidence("table1")
         assert again.complete

@@ -89,7 +89,7 @@ def test_trials_that_fail_are_reported_and_the_others_go_on(root, jobs):
     report = study.run(["trouble"])
     assert {job.methods[0] for job in report.failures} == {"raises", "nan"}
     assert report.warnings == {"UserWarning: stopped early": 1}
-    assert set(study.read("trouble").frame.method) == {"warns", "fine"}
+    assert {key.method for key in study.read("trouble").current} == {"warns", "fine"}
     with pytest.raises(
         TrialsFailedError, match=r"trouble / coin / raises / trial 0: ZeroDivisionError: no such"
     ):

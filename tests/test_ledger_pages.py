@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernsemble.report.ledger import LedgerRow, ledger_files, read_ledger, read_standing
+from kernsemble.report.ledger import LedgerRow, Verdict, ledger_files, read_ledger, read_standing
 from kernsemble.report.ledger_figures import (
     chance_beyond,
     compared_rows,
@@ -27,7 +27,7 @@ RESULTS = ROOT / "results" / "paper"
 
 def make_row(z=0.5, verdict="match", paper="linli2005", kind="cell", row="sonar", note="5 <runs>"):
     return LedgerRow(
-        paper, "table1", row, "SVM", kind, "16.0", "0.4", "16.2", "0.3", "9", str(z), verdict, note
+        paper, "table1", row, "SVM", kind, "16.0", "0.4", 16.2, 0.3, 9, z, Verdict(verdict), note
     )
 
 
@@ -50,8 +50,8 @@ def test_ledger_is_read_as_it_was_written(tmp_path):
 
 
 def test_facts_are_compared_but_are_no_draws():
-    fact = replace(make_row(0), ours_spread="", note="printed as exact")
-    single_run = replace(make_row(1), ours_spread="")
+    fact = replace(make_row(0), ours_spread=None, note="printed as exact")
+    single_run = replace(make_row(1), ours_spread=None)
     average_rank = replace(make_row(1), note="printed as exact")
     rows = [make_row(), fact, single_run, average_rank]
     assert compared_rows(rows) == rows

@@ -155,11 +155,11 @@ def test_tables_beside_the_print():
 
 
 def test_cells_are_equal_to_the_digit_in_mean_and_deviation():
-    cell = SimpleNamespace(ours="3.616", ours_spread="0.58", printed="3.62", printed_spread="0.58")
+    cell = SimpleNamespace(ours=3.616, ours_spread=0.58, printed="3.62", printed_spread="0.58")
     assert in_words._equal_as_printed(cell)
-    cell.ours_spread = "0.57"
+    cell.ours_spread = 0.57
     assert not in_words._equal_as_printed(cell)
-    cell.ours_spread = ""
+    cell.ours_spread = None
     assert not in_words._equal_as_printed(cell)
 
 

@@ -70,7 +70,7 @@ def compare(study: Study, kind: Kind) -> Comparison:
     twice = {other for one, other in SAME_ROWS.items() if one in labels}
     methods = serving(evidence, labels)
     complete = tuple(
-        label for label in labels if label not in twice and _is_complete(evidence, label, methods)
+        label for label in labels if label not in twice and evidence.is_complete(label, *methods)
     )
     values = {
         metric: np.array([[_mean(evidence, metric, label, m) for m in methods] for label in complete])
@@ -92,10 +92,6 @@ def serving(evidence: Evidence, labels: list[str]) -> tuple[str, ...]:
         for method in evidence.methods
         if labels and all(evidence.sample("error", dataset=x, method=method).expected for x in labels)
     )
-
-
-def _is_complete(evidence: Evidence, label: str, methods: tuple[str, ...]) -> bool:
-    return all(evidence.sample("error", dataset=label, method=method).complete for method in methods)
 
 
 def _mean(evidence: Evidence, metric: str, label: str, method: str) -> float:

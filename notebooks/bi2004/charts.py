@@ -10,7 +10,7 @@ from kernsemble.report.figures import PALETTE, draw_error_bars, subplots
 from kernsemble.report.published import read_cells
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
-from bi2004.cells import LABELS, by_run, iterations
+from bi2004.cells import LABELS, iterations
 from bi2004.claims_behavior import MIXTURE
 from bi2004.large import FIGURE4_CS, TOLERANCES
 from bi2004.sets import CHOICES, KERNELS, SMALL_CHOICES
@@ -31,12 +31,13 @@ def draw_run(study: Study, label: str = "Digits") -> Figure:
     """Draw errors along one run of the mixture (trial 0), with the places where rules stop it: figure 2."""
     evidence = study.evidence(SETS[label])
     figure, axes = subplots(size=(6.4, 3.8))
-    there = by_run(evidence, "curve_rounds", label, MIXTURE)
+    there = evidence.runs("curve_rounds", label, MIXTURE, partial=True)
     if not there:
         return figure
     rounds = there[0]
     for name, color in (("train", PALETTE[2]), ("validation", PALETTE[4]), ("test", PALETTE[0])):
-        axes.plot(rounds, by_run(evidence, f"curve_{name}", label, MIXTURE)[0], label=name, color=color)
+        (curve, *_) = evidence.runs(f"curve_{name}", label, MIXTURE, partial=True)
+        axes.plot(rounds, curve, label=name, color=color)
     for stop, marker in (("TR1", "*"), ("TR3", "P"), ("end", "X")):
         at, error = (
             evidence.sample(f"{metric}_{stop}", dataset=label, method=MIXTURE).values[0]
@@ -71,8 +72,8 @@ def _draw_mean(
     axes: Axes, evidence: Evidence, metric: str, place: tuple[str, str], name: str, color: str, **look: object
 ) -> None:
     """Draw the mean over runs of a curve, on the grid of rounds of the longest, with single runs thin."""
-    rounds = by_run(evidence, "curve_rounds", *place)
-    values = by_run(evidence, metric, *place)
+    rounds = evidence.runs("curve_rounds", *place, partial=True)
+    values = evidence.runs(metric, *place, partial=True)
     if not rounds:
         return
     grid = max(rounds, key=lambda some: some[-1])
@@ -142,7 +143,7 @@ def draw_counts(study: Study) -> Figure:
     """Draw how many columns of the complete 2-norm mixture exceed a tolerance, by kernel."""
     figure, axes = subplots(1, len(SETS), size=(8.6, 3.2), sharey=True, squeeze=False)
     for panel, (label, exhibit) in zip(axes[0], SETS.items(), strict=True):
-        rows = by_run(study.evidence(exhibit), "counts", label, MIXTURE)
+        rows = study.evidence(exhibit).runs("counts", label, MIXTURE, partial=True)
         if rows:
             counts = np.mean(rows, axis=0).reshape(len(KERNELS), len(TOLERANCES))
             for name, line in zip(KERNELS, counts, strict=True):

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from kernsemble.report.comparisons import mean_and_spread, z_score
 from kernsemble.report.figures import subplots
-from kernsemble.report.tables import MARKS, Cell, Table, save_table, scale_note
+from kernsemble.report.ledger import Verdict
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.evidence import Evidence, Sample
 from kernsemble.trials.study import Study
 from bi2004.charts import MODEL_COLORS, printed_numbers
@@ -114,7 +115,7 @@ def show_on_curves(study: Study) -> Table:
     status = f"{evidence.status}. ".capitalize() if evidence.status else ""
     caption = (
         f"{scale_note(study)}{status}Percent; ours: mean ± standard deviation over cross-validations. "
-        f"{MARKS['match']} |z| <= {LIMIT:g}, {MARKS['better']} {MARKS['worse']} beyond."
+        f"{Verdict.MATCH.mark} |z| <= {LIMIT:g}, {Verdict.BETTER.mark} {Verdict.WORSE.mark} beyond."
     )
     header = ("table 2", "FP, printed", "FN, printed", "FN, ours at this FP")
     table = Table(header, tuple(rows), caption)
@@ -127,8 +128,8 @@ def _beside(ours: np.ndarray, printed: float) -> Cell:
         return Cell(f"{ours[0]:.1f}" if len(ours) else "")
     mean, deviation = float(ours.mean()), float(ours.std(ddof=1))
     z = (mean - printed) / math.hypot(deviation, deviation / len(ours) ** 0.5) if deviation else 0.0
-    mark = MARKS["match" if abs(z) <= LIMIT else "better" if z < 0 else "worse"]
-    return Cell(mean_and_spread(mean, deviation), mark=mark)
+    verdict = Verdict.MATCH if abs(z) <= LIMIT else Verdict.BETTER if z < 0 else Verdict.WORSE
+    return Cell(mean_and_spread(mean, deviation), mark=verdict.mark)
 
 
 def draw_thresholds(study: Study) -> Figure:

@@ -9,10 +9,9 @@ import numpy as np
 
 from kernsemble.report.comparisons import bootstrap_probability
 from kernsemble.report.ledger import Finding
-from kernsemble.report.words import evidence_is_there
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
-from bi2004.cells import by_run, iterations, reading
+from bi2004.cells import iterations, reading
 from bi2004.large import FIGURE4_CS
 from bi2004.sets import SIZE_SETS
 
@@ -21,12 +20,6 @@ SIMILAR = 0.5  # points of the test error
 NEAR_BEST = 1.05  # validation error, relative to the lowest, that counts as reached
 ALL_COLUMNS = 3000  # of three kernels at 1000 examples
 EXACT = 1e-6
-
-
-def all_runs(evidence: Evidence, metric: str, dataset: str, method: str) -> list[np.ndarray]:
-    """Return an array metric run by run; raise unless all runs are current."""
-    evidence_is_there(evidence, dataset, method)
-    return by_run(evidence, metric, dataset, method)
 
 
 @reading.claim("B7")
@@ -77,7 +70,7 @@ def columns_needed(study: Study, label: str) -> np.ndarray:
     exhibit = {"Forest": "table3", "Digits": "table4"}[label]
     parts = [(study.evidence(exhibit), MIXTURE), (study.evidence("figure3"), "regular")]
     rounds, losses = (
-        [all_runs(evidence, metric, label, method) for evidence, method in parts]
+        [evidence.runs(metric, label, method) for evidence, method in parts]
         for metric in ("curve_rounds", "curve_validation")
     )
     found = []
@@ -116,8 +109,8 @@ def improper_c_shows_early(study: Study) -> Finding:
 
 def _half_way(evidence: Evidence, label: str, method: str) -> np.ndarray:
     """Validation error at half of the rounds, by run."""
-    rounds = all_runs(evidence, "curve_rounds", label, method)
-    losses = all_runs(evidence, "curve_validation", label, method)
+    rounds = evidence.runs("curve_rounds", label, method)
+    losses = evidence.runs("curve_validation", label, method)
     return np.array([np.interp(t[-1] / 2, t, loss) for t, loss in zip(rounds, losses, strict=True)])
 
 
@@ -129,7 +122,7 @@ def iterations_grow_slower_than_the_data(study: Study) -> Finding:
     """
     evidence = study.evidence("table5")
     for label in SIZE_SETS:
-        evidence_is_there(evidence, label, "C fixed")
+        evidence.require(label, "C fixed")
     counts = np.column_stack([iterations(study, label, "C fixed") for label in SIZE_SETS])
     values = evidence.array("evaluations", SIZE_SETS, ("C fixed",))[:, :, 0]
     paired = np.stack([counts, values], axis=-1)

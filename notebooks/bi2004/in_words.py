@@ -7,13 +7,13 @@ from scipy.stats import rankdata
 
 from kernsemble.report.comparisons import mean_and_spread
 from kernsemble.report.tables import Table
-from kernsemble.report.words import best_and_rest, evidence_is_there, joined, per_set, said
+from kernsemble.report.words import best_and_rest, joined, per_set, said
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from bi2004.cells import LABELS, iterations
 from bi2004.charts import SETS, printed_numbers
 from bi2004.claims import NORMS
-from bi2004.claims_behavior import MIXTURE, all_runs
+from bi2004.claims_behavior import MIXTURE
 from bi2004.sets import ALL_FOREST, CHOICES, KERNELS, SIZE_SETS
 
 
@@ -24,7 +24,7 @@ def say_levels(study: Study) -> Table:
 
     def say(evidence: Evidence, label: str) -> str:
         read = {
-            (metric, method): np.array(all_runs(evidence, metric, label, method)).mean(axis=0)
+            (metric, method): np.mean(evidence.runs(metric, label, method), axis=0)
             for metric in ("rbf", "columns", "error")
             for method in ("mixture", "composite")
         }
@@ -110,7 +110,7 @@ def say_growth(study: Study) -> Table:
 
     def grown(method: str, patience: int | None) -> str:
         for label in SIZE_SETS:
-            evidence_is_there(evidence, label, method)
+            evidence.require(label, method)
         means = [float(iterations(study, label, method, patience).mean()) for label in SIZE_SETS]
         counts = ", ".join(f"{mean:.0f}" for mean in means)
         return f"{counts} iterations, {means[-1] / means[0]:.2f} times as many for ten times the data"
@@ -135,7 +135,7 @@ def say_coarse(study: Study) -> Table:
             float(evidence.array(name, (label,), (method,)).mean())
             for name in ("first_full_scan", "rounds", "error", *KERNELS)
         )
-        stops = np.array(all_runs(evidence, "iterations", label, method)).mean(axis=0)
+        stops = np.mean(evidence.runs("iterations", label, method), axis=0)
         tr3 = ", ".join(f"{p}: {stop:.0f}" for p, stop in zip(patiences, stops, strict=True))
         counts = ", ".join(f"{count:.0f}" for count in columns)
         return (

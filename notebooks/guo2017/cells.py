@@ -7,12 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernsemble.report.ledger import Derived, Reading, not_comparable
+from kernsemble.report.ledger import Derived, Reading, Rule, not_comparable
 from kernsemble.trials.evidence import Evidence, Sample
 from kernsemble.trials.study import Study
 from guo2017.sets import TABLE_SETS
-
-reading = Reading("guo2017")
 
 PRINTED_RUNS = 10
 FAMILIES = ("L1-ExRM", "L2-ExRM", "AdaTree", "BagTree", "DRM")
@@ -24,13 +22,6 @@ def split_name(name: str) -> tuple[str, int]:
     """Return family and number of bases of a name such as L1-ExRM10, with or without spaces."""
     family, bases = re.fullmatch(r"(.*?)(\d+)", name.replace(" ", "")).groups()
     return family, int(bases)
-
-
-@reading.cells("table1", spread="standard deviation", runs=PRINTED_RUNS)
-def test_error(study: Study, exhibit: str, row: str, column: str) -> Sample:
-    """Test error of one ensemble on one set."""
-    family, T = split_name(row)
-    return evidence_of(study, family).sample(f"error_{T}", dataset=column, method=family)
 
 
 def evidence_of(study: Study, family: str) -> Evidence:
@@ -45,7 +36,6 @@ def errors_of(study: Study, names: Sequence[tuple[str, int]]) -> np.ndarray:
     return np.concatenate([array[:runs] for array in arrays], axis=2)
 
 
-@reading.cells("table1", columns=("A.R.",), spread=None, runs=None)
 def average_rank(study: Study, exhibit: str, row: str, column: str) -> Derived:
     """Average rank over the eight sets, with the error that ten trials of theirs and all of ours leave.
 
@@ -78,7 +68,6 @@ def rank_deviation(errors: np.ndarray, size: int, n_resamples: int = 300) -> np.
     return np.std(ranks, axis=0, ddof=1)
 
 
-@reading.cells("table2", spread=None, runs=PRINTED_RUNS)
 def training_seconds(study: Study, exhibit: str, row: str, column: str):
     """Seconds of other hardware and another language; the claims compare ratios."""
     evidence, method = study.evidence("table2"), column.replace(" ", "")
@@ -87,8 +76,25 @@ def training_seconds(study: Study, exhibit: str, row: str, column: str):
     return not_comparable("seconds of other hardware and of Matlab; the ratios are judged by claim G6", ours)
 
 
-@reading.cells("table3", spread=None, runs=PRINTED_RUNS)
 def mean_error(study: Study, exhibit: str, row: str, column: str) -> Sample:
     """Test error averaged over the eight sets of table 1, run by run."""
     values = errors_of(study, [(row, int(column))]).mean(axis=(1, 2))
     return Sample(values, len(values))
+
+
+reading = Reading(
+    "guo2017",
+    [
+        *(
+            Rule(
+                "table1", f"{family}{{T}}", "{dataset}",
+                evidence="table1_drm" if family == "DRM" else "table1", method=family, metric="error_{T}",
+                spread="standard deviation", runs=PRINTED_RUNS,
+            )
+            for family in FAMILIES
+        ),
+        Rule("table1", column="A.R.", read=average_rank, spread=None, runs=None),
+        Rule("table2", read=training_seconds, spread=None, runs=PRINTED_RUNS),
+        Rule("table3", read=mean_error, spread=None, runs=PRINTED_RUNS),
+    ],
+)  # fmt: skip

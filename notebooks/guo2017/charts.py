@@ -163,10 +163,8 @@ def draw_contradiction(study: Study) -> Figure:
         points = (table3[family, str(C)], "s", "printed in table 3"), (means, "x", "mean of table 1, printed")
         for (value, marker, label), color in zip(points, PALETTE, strict=False):
             axes.plot(value, row, marker, color=color, label=label if row == 0 else None, markersize=7)
-        if ours:
-            axes.plot(
-                float(ours), row, "o", color=PALETTE[2], label="ours" if row == 0 else None, markersize=5
-            )
+        if ours is not None:
+            axes.plot(ours, row, "o", color=PALETTE[2], label="ours" if row == 0 else None, markersize=5)
     axes.set(xlabel="mean test error over eight sets (%)")
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
@@ -187,15 +185,13 @@ def draw_z_scores(study: Study) -> Figure:
     axes.axvspan(-2, 2, color="#EEEEEE", zorder=0)
     for cell in printed_cells(study, "table1"):
         z = judge_cell(cell, reading, study).z
-        if not z or cell.column == "A.R.":
+        if z is None or cell.column == "A.R.":
             continue
         family, bases = split_name(cell.row)
         place = FAMILIES.index(family) + (0.15 if bases == 30 else -0.15)
-        far = abs(float(z)) > 8
-        marker = ("<" if float(z) < 0 else ">") if far else "o"
-        axes.plot(
-            np.clip(float(z), -8, 8), place, marker, color=PALETTE[bases == 30], markersize=5, alpha=0.8
-        )
+        far = abs(z) > 8
+        marker = ("<" if z < 0 else ">") if far else "o"
+        axes.plot(np.clip(z, -8, 8), place, marker, color=PALETTE[bases == 30], markersize=5, alpha=0.8)
     axes.plot([], [], "o", color=PALETTE[0], label="10 bases")
     axes.plot([], [], "o", color=PALETTE[1], label="30 bases")
     axes.set(xlabel="z = (ours − printed) / standard error", xlim=(-8.6, 8.6))

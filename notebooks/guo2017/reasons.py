@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kernsemble.report.ledger import judge_cell, load_reading
+from kernsemble.report.ledger import COMPARED, Verdict, judge_cell, load_reading
 from kernsemble.report.published import PrintedCell
 from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.study import Study
 from guo2017.charts import printed_cells
 
 ODD_SETS = ("australian", "liver", "heart", "ionosphere")
-VERDICTS = ("match", "better", "worse", "not comparable")
+VERDICTS = (*COMPARED, Verdict.NOT_COMPARABLE)
 
 # Group -> reason, in the order of the table.
 REASONS = {

@@ -13,16 +13,6 @@ FIGURE6_SETS = ("VOWEL", "USPS", "SCENE15")
 ACCURATE = 0.02  # an objective this near to the optimum, relatively, counts as very accurate
 
 
-def require(study: Study, exhibit: str) -> Evidence:
-    """Return an exhibit's evidence; raise when it is not complete, or left out by the scale."""
-    evidence = study.evidence(exhibit)
-    if not evidence.complete or not evidence.current:
-        raise IncompleteEvidenceError(
-            f"{exhibit}: {evidence.status or 'not run'}", stale=bool(evidence.stale)
-        )
-    return evidence
-
-
 @reading.claim("M6")
 def coordinate_descent_beats_lbfgsb(study: Study) -> Finding:
     """Three statements on every set of figure 6, by mean curves over runs.
@@ -33,7 +23,7 @@ def coordinate_descent_beats_lbfgsb(study: Study) -> Finding:
     objective it can never be as low; the note also has the seconds to 2 % above it.)
     """
     evidence = study.evidence("figure6")
-    done = [label for label in evidence.datasets if _complete(evidence, label)]
+    done = [label for label in evidence.datasets if evidence.is_complete(label, "FCD 1", "FCD 2")]
     wanted = [label for label in FIGURE6_SETS if label in evidence.datasets] or list(evidence.datasets)
     chosen = [label for label in wanted if label in done]
     if not chosen:
@@ -46,10 +36,6 @@ def coordinate_descent_beats_lbfgsb(study: Study) -> Finding:
         said = f"so far, {len(chosen)} of {len(wanted)} sets: {'yes' if holds else 'no'}; {note}"
         raise IncompleteEvidenceError(said, stale=bool(evidence.stale))
     return Finding(holds, None, note)
-
-
-def _complete(evidence: Evidence, label: str) -> bool:
-    return all(evidence.sample("rounds", dataset=label, method=m).complete for m in ("FCD 1", "FCD 2"))
 
 
 def _statements(evidence: Evidence, label: str, checkpoints: np.ndarray) -> tuple[tuple[bool, ...], str]:
@@ -86,7 +72,7 @@ def _percent(shares: list[float]) -> str:
 @reading.claim("M9")
 def printed_dual_is_the_dual(study: Study) -> Finding:
     """The optimum of (3) as printed, (3c) included, equals that of (2) to one part in a million, always."""
-    evidence = require(study, "theorems")
+    evidence = study.evidence("theorems").require()
     loss, without, share = (evidence.array(m) for m in ("loss_3c", "duality", "share_3c"))
     note = (
         f"with (3c) the dual optimum falls short by up to {100 * loss.max():.1f} %; without it both agree to "
@@ -102,7 +88,7 @@ def printed_dual_is_the_dual(study: Study) -> Finding:
 @reading.claim("M10")
 def v_minus_is_positive(study: Study) -> Finding:
     """In 200 rounds of CW-1 no chosen stump has V_- = 0, on any set."""
-    evidence = require(study, "separated")
+    evidence = study.evidence("separated").require()
     perfect, frozen, first = (evidence.array(m) for m in ("perfect", "frozen", "first"))
     exact, printed = evidence.methods.index("(12)"), evidence.methods.index("(13)")
     note = (
@@ -125,7 +111,7 @@ def _first(rounds: np.ndarray) -> str:
 @reading.claim("M11")
 def working_sets_save_updates(study: Study) -> Finding:
     """On every set, picking among violated variables needs fewer updates than picking among all at random."""
-    evidence = require(study, "picks")
+    evidence = study.evidence("picks").require()
     updates = evidence.array("updates").mean(axis=0)
     names = list(evidence.methods)
     saved = updates[:, names.index("any")] / updates[:, names.index("violated ones")]

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernsemble.report.ledger import Finding, Reading
 from kernsemble.report.tables import Cell, Table
-from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
+from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from lin2012.sets import PAPER_SETS
 
@@ -63,19 +63,10 @@ def sets_of(study: Study, *methods: str, exhibits: tuple[str, ...] = FIGURES) ->
         for label in evidence.datasets
     }
     chosen = [label for label in PAPER_SETS if label in asked] or list(asked)
-    done = {
-        label: asked[label][0]
-        for label in chosen
-        if all(_is_complete(asked[label][1], label, method) for method in methods)
-    }
+    done = {label: asked[label][0] for label in chosen if asked[label][1].is_complete(label, *methods)}
     if not done:
         raise IncompleteEvidenceError("no set is complete yet", stale=False)
     return Sets(study, done, tuple(label for label in chosen if label not in done))
-
-
-def _is_complete(evidence: Evidence, label: str, method: str) -> bool:
-    keys = [key for key in evidence.plan.stamps if (key.dataset, key.method) == (label, method)]
-    return bool(keys) and all(key in evidence.current for key in keys)
 
 
 def by_runs(curves: np.ndarray) -> np.ndarray:

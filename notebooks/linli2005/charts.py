@@ -178,7 +178,7 @@ def z_scores(study: Study) -> dict[tuple[str, str], float]:
     """Return z of every printed cell that is compared, by dataset and method; the tables share some cells."""
     reading = load_reading(study.plan.module)
     judged = {(cell.row, cell.column): judge_cell(cell, reading, study).z for cell in _printed(study)}
-    return {place: float(z) for place, z in judged.items() if z}
+    return {place: z for place, z in judged.items() if z is not None}
 
 
 def z_of_stand_in(study: Study, dataset: str) -> dict[tuple[str, str], float]:

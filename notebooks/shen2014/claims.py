@@ -9,7 +9,7 @@ from kernsemble.report.comparisons import bootstrap_probability
 from kernsemble.report.ledger import Finding
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
-from shen2014.cells import reading, require
+from shen2014.cells import reading
 from shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS, printed_label
 
 TABLE1 = ("AdaBoost", "LPBoost", "SVM", "CGENS")
@@ -32,7 +32,7 @@ def cgens_converges_in_fewer_iterations(study: Study) -> Finding:
 
     And the same for the test error's way to within one point of AdaBoost's last value.
     """
-    evidence = require(study, "figure1")
+    evidence = study.evidence("figure1").require()
     checkpoints = np.array(study.protocol("figure1")["checkpoints"])
     curves = {
         (metric, method): evidence.curves(metric, dataset="toy", method=method)
@@ -155,7 +155,7 @@ LP_INTERIOR = "LPBoost, interior point"
 
 def _ratio(study: Study, exhibit: str, metric: str, method: str) -> float:
     """Return LPBoost's seconds over those of CGENS after the last number of rounds that both reached."""
-    evidence = require(study, exhibit)
+    evidence = study.evidence(exhibit).require()
     runs = [evidence.curves(metric, dataset="MNIST", method=name) for name in ("CGENS", method)]
     if not all(len(run) for run in runs):
         raise IncompleteEvidenceError(f"{exhibit}: this scale does not run both methods.", stale=False)
@@ -169,7 +169,7 @@ def cgens_sls_is_best_overall(study: Study) -> Finding:
     """CGENS-SLS has the lowest mean rank over all sets, and over the vision sets; and trains faster to round
     500 than AdaBoost.MH and MultiBoost on more than half of the vision sets.
     """
-    evidence = require(study, "table3")
+    evidence = study.evidence("table3").require()
     if not {"CGENS-SLS", "AdaBoost.MH", "MultiBoost"} <= set(evidence.methods):
         raise IncompleteEvidenceError("table3: this scale does not run all methods.", stale=False)
     present = [label for label in (*UCI_SETS, *VISION_SETS) if label in evidence.datasets]
@@ -205,7 +205,7 @@ def spam_error_and_selected_features(study: Study) -> Finding:
     """CGENS errs less on average; both methods choose features 16, 25 and 52 in at least half of the runs;
     CGENS chooses 7, 19 and 53 more often than AdaBoost, AdaBoost 27, 42 and 46 more often than CGENS.
     """
-    evidence = require(study, "table4")
+    evidence = study.evidence("table4").require()
     errors = evidence.array("error", methods=("Ours", "AdaBoost"))[:, 0]
     counts = {m: evidence.curves("features", dataset="spam", method=m) for m in ("Ours", "AdaBoost")}
     both = all((c[:, [15, 24, 51]] > 0).mean(axis=0).min() >= 0.5 for c in counts.values())

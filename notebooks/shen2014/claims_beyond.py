@@ -7,7 +7,7 @@ import numpy as np
 from kernsemble.report.comparisons import bootstrap_probability, significant
 from kernsemble.report.ledger import Finding
 from kernsemble.trials.study import Study
-from shen2014.cells import reading, require
+from shen2014.cells import reading
 
 
 @reading.claim("S7")
@@ -29,7 +29,7 @@ def claims_of_section_four_hold(study: Study) -> Finding:
     (Its proof shows less: the gap is half the sum of squared scores, and the chosen one is its largest term.
     The note says whether that holds, to 1e-6 of the objective.) Claim 4.2: the two searches agree exactly.
     """
-    evidence = require(study, "theorems")
+    evidence = study.evidence("theorems").require()
     identity = evidence.array("identity").max()
     negation = evidence.array("negation").max()
     ranks = np.concatenate(
@@ -48,7 +48,7 @@ def multiple_kernel_learning_is_easy(study: Study) -> Finding:
     """All widths in one pool, without a search for the width, cost no more than half a point on average over
     the sets, for at most a third of the optimization problems.
     """
-    evidence = require(study, "multiple_kernels")
+    evidence = study.evidence("multiple_kernels").require()
     methods = ("all widths at once", "width by cross-validation")
     errors, problems = (evidence.array(metric, methods=methods) for metric in ("error", "problems"))
     ratio = problems[..., 1].mean() / problems[..., 0].mean()
@@ -66,9 +66,13 @@ def ensembles_evaluate_faster(study: Study) -> Finding:
     """500 stumps are evaluated faster than the stump machine, 500 cosines faster than the Gaussian one, on
     every set (medians over runs).
     """
-    seconds = require(study, "prediction").array(
-        "eval_seconds",
-        methods=("stump machine", "CGENS, 500 stumps", "Gaussian machine", "CGENS, 500 cosines"),
+    seconds = (
+        study.evidence("prediction")
+        .require()
+        .array(
+            "eval_seconds",
+            methods=("stump machine", "CGENS, 500 stumps", "Gaussian machine", "CGENS, 500 cosines"),
+        )
     )
     middle = np.median(seconds, axis=0)
     ratios = middle[:, [0, 2]] / middle[:, [1, 3]]

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernsemble.report.ledger import COMPARED, LedgerRow, judge_cell
 from kernsemble.report.tables import Table
-from kernsemble.report.words import all_curves, in_order, joined, per_set, said
+from kernsemble.report.words import in_order, joined, per_set, said
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from shen2014.cells import label_of, oracle_calls, reading
@@ -76,7 +76,7 @@ def agreement(study: Study, exhibit: str, rows: Sequence[str], method: str) -> s
     cells = judged(study, exhibit, rows, method)
     if not cells:
         return "nothing to compare at this scale"
-    off = np.array([float(cell.ours) - float(cell.printed) for cell in cells])
+    off = np.array([cell.ours - float(cell.printed) for cell in cells])
     parts = [f"{sum(cell.verdict == 'match' for cell in cells)} of {len(cells)} match"]
     for verdict in ("better", "worse"):
         which = [f"{c.row} ({d:+.2f})" for c, d in zip(cells, off, strict=True) if c.verdict == verdict]
@@ -95,7 +95,7 @@ def _to_the_digit(study: Study, exhibit: str, rows: Sequence[str]) -> str:
 
 def _equal_as_printed(cell: LedgerRow) -> bool:
     pairs = ((cell.ours, cell.printed), (cell.ours_spread, cell.printed_spread))
-    return all(ours and f"{float(ours):.2f}" == f"{float(theirs):.2f}" for ours, theirs in pairs)
+    return all(ours is not None and f"{ours:.2f}" == f"{float(theirs):.2f}" for ours, theirs in pairs)
 
 
 def say_details(study: Study) -> Table:
@@ -170,7 +170,7 @@ def say_calls(study: Study) -> Table:
     calls = [f"{count:,}" for count in oracle_calls(study)]
 
     def means(method: str) -> np.ndarray:
-        return np.array([all_curves(evidence, "by_calls", d, method).mean(axis=0) for d in sets.values()])
+        return np.array([np.mean(evidence.runs("by_calls", d, method), axis=0) for d in sets.values()])
 
     def averages(method: str) -> str:
         numbers = ", ".join(f"{mean:.2f}" for mean in means(method).mean(axis=0))
@@ -215,7 +215,7 @@ def say_training_time(study: Study) -> Table:
 def _times(study: Study, method: str, exhibit: str, metric: str, n_rounds: int) -> str:
     evidence, checkpoints = study.evidence(exhibit), study.protocol(exhibit)["time_checkpoints"]
     (fast, slow), (_, reached) = (
-        [all_curves(evidence, name, "MNIST", m)[0] for m in ("CGENS", method)] for name in (metric, "reached")
+        [evidence.runs(name, "MNIST", m)[0] for m in ("CGENS", method)] for name in (metric, "reached")
     )
     last = min(len(fast), len(slow)) - 1
     text = (
@@ -248,7 +248,7 @@ def say_classes(study: Study) -> Table:
 
 def _seconds(evidence: Evidence, label: str) -> str:
     """Say how long the last fit of each method took, selection left out."""
-    seconds = [all_curves(evidence, "seconds_curve", label, m)[:, -1].mean() for m in evidence.methods]
+    seconds = [np.array(evidence.runs("seconds_curve", label, m))[:, -1].mean() for m in evidence.methods]
     return f"500 rounds take {in_order(evidence.methods, seconds, '.1f')} seconds"
 
 
@@ -287,7 +287,7 @@ def say_scenes(study: Study) -> Table:
     def say(evidence: Evidence, label: str) -> str:
         (error,) = evidence.array("error", [label], ["CGENS-SLS"]).ravel()
         right, wrong, taken = (
-            all_curves(evidence, name, label, "CGENS-SLS")[0] for name in ("right", "wrong", "taken_for")
+            evidence.runs(name, label, "CGENS-SLS")[0] for name in ("right", "wrong", "taken_for")
         )
         return (
             f"{error:.1f} % of the test pictures are classified wrongly; {len(wrong)} of them are shown, "

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernsemble.report.comparisons import significant
 from kernsemble.report.tables import Table
-from kernsemble.report.words import all_curves, best_and_rest, in_order, joined, per_set, said
+from kernsemble.report.words import best_and_rest, in_order, joined, per_set, said
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from shen2014.in_words import COMPARABLE, HALVES
@@ -23,7 +23,7 @@ def say_draws(study: Study) -> Table:
 
     def say(exhibit: str, column: str, method: str) -> str:
         printed = printed_errors(study, exhibit, rows, [column])[:, 0]
-        errors = np.array([all_curves(evidence, "errors", row, method)[0] for row in rows])
+        errors = np.array([evidence.runs("errors", row, method)[0] for row in rows])
         means, spreads = errors.mean(axis=1), errors.std(axis=1, ddof=1)
         outside = [
             f"{row} (printed {theirs:.2f}, ours {mean:.2f} ± {spread:.2f})"
@@ -50,7 +50,7 @@ def say_pools(study: Study) -> Table:
     labels, kinds = evidence.datasets, _kinds(evidence.methods)
 
     def means(family: str) -> np.ndarray:  # sets x methods, after the last round
-        curves = [[all_curves(evidence, m, d, family)[:, -1] for m in POOLED] for d in labels]
+        curves = [[np.array(evidence.runs(m, d, family))[:, -1] for m in POOLED] for d in labels]
         return np.array(curves).mean(axis=2)
 
     def by_family(family: str) -> str:
@@ -138,8 +138,8 @@ def say_prediction(study: Study) -> Table:
     def compared(evidence: Evidence, label: str, machine: str, ensemble: str) -> str:
         error = float(evidence.array("error", [label], [machine]).mean())
         seconds = float(np.median(evidence.array("eval_seconds", [label], [machine])))
-        errors = all_curves(evidence, "curve", label, ensemble).mean(axis=0)
-        times = seconds / np.median(all_curves(evidence, "seconds_curve", label, ensemble), axis=0)
+        errors = np.mean(evidence.runs("curve", label, ensemble), axis=0)
+        times = seconds / np.median(evidence.runs("seconds_curve", label, ensemble), axis=0)
         reached = np.flatnonzero(errors <= error)
         noun = ensemble.split()[-1]
         equal = (

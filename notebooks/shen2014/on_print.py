@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from kernsemble.report.ledger import DECIDED
 from kernsemble.report.published import PrintedCell, read_cells
-from kernsemble.report.tables import MARKS, Cell, Table, save_table
+from kernsemble.report.tables import Cell, Table, save_table
 from kernsemble.trials.study import Study
 from shen2014.claims import (
     FOURIER,
@@ -78,6 +79,6 @@ def _row(claim: str, place: str, methods: Sequence[str], errors: np.ndarray, hol
         f"{name} {mean:.2f} ({rank:.2f})"
         for name, mean, rank in zip(methods, errors.mean(axis=0), mean_ranks(errors), strict=True)
     )
-    verdict = "" if holds is None else "holds" if holds else "fails"
-    mark = f"{MARKS[verdict]} {verdict}" if verdict else ""
+    verdict = None if holds is None else DECIDED[not holds]
+    mark = f"{verdict.mark} {verdict}" if verdict else ""
     return Cell(claim), Cell(place), Cell(numbers), Cell(mark)

@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from scipy import stats
 
 from kernsemble.report.figures import PALETTE, describe, render, subplots
-from kernsemble.report.ledger import COMPARED, LedgerRow
+from kernsemble.report.ledger import COMPARED, EXACT, LedgerRow
 from kernsemble.trials.evidence_file import write_atomically
 from kernsemble.trials.rooms import PAPERS
 
@@ -32,7 +32,7 @@ def scored_rows(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
 
     Left out are facts without a spread, such as the size of a dataset: they are equal or they are not.
     """
-    return [row for row in compared_rows(rows) if row.ours_spread or row.note != "printed as exact"]
+    return [row for row in compared_rows(rows) if row.ours_spread is not None or row.note != EXACT]
 
 
 def chance_beyond(n_cells: int) -> float:
@@ -43,7 +43,7 @@ def chance_beyond(n_cells: int) -> float:
 def draw_printed_against_ours(rows: Sequence[LedgerRow]) -> Figure:
     """Draw every compared cell, verdict by color and paper by shape; on the right those between 1 and 100."""
     figure, (whole, part) = subplots(1, 2, size=(9.6, 4.8))
-    cells = [row for row in compared_rows(rows) if float(row.printed) > 0 and float(row.ours) > 0]
+    cells = [row for row in compared_rows(rows) if float(row.printed) > 0 and row.ours > 0]
     for axes in (whole, part):
         for paper in (key for key in PAPERS if any(row.paper == key for row in cells)):
             for verdict in COMPARED:
@@ -59,7 +59,7 @@ def draw_printed_against_ours(rows: Sequence[LedgerRow]) -> Figure:
 def _draw_cells(axes: Axes, cells: Sequence[LedgerRow], paper: str, verdict: str) -> None:
     if cells:
         axes.plot(
-            [float(row.printed) for row in cells], [float(row.ours) for row in cells],
+            [float(row.printed) for row in cells], [row.ours for row in cells],
             MARKERS.get(paper, "o"), color=COLORS[verdict], alpha=0.7, markeredgewidth=0,
             label=f"{paper}: {verdict} ({len(cells)})",
         )  # fmt: skip
@@ -76,7 +76,7 @@ def _frame(axes: Axes, low: float, high: float, title: str, *, subs: Sequence[fl
 
 
 def _limits(cells: Sequence[LedgerRow]) -> tuple[float, float]:
-    numbers = [float(text) for row in cells for text in (row.printed, row.ours)] or [1.0]
+    numbers = [number for row in cells for number in (float(row.printed), row.ours)] or [1.0]
     return 0.8 * min(numbers), 1.25 * max(numbers)
 
 
@@ -84,7 +84,7 @@ def draw_quantiles(rows: Sequence[LedgerRow]) -> Figure:
     """Draw the ordered z-scores of each paper against normal quantiles; a faithful one lies on the line."""
     compared = scored_rows(rows)
     present = [key for key in PAPERS if any(row.paper == key for row in compared)]
-    by_paper = {key: [float(row.z) for row in compared if row.paper == key] for key in present}
+    by_paper = {key: [row.z for row in compared if row.paper == key] for key in present}
     figure, axes = subplots(1, max(len(by_paper), 1), size=(3.2 * max(len(by_paper), 1), 3.2), squeeze=False)
     for panel, (paper, scores) in zip(axes[0], by_paper.items(), strict=False):
         _draw_quantiles_of(panel, paper, np.sort([z for z in scores if math.isfinite(z)]))
@@ -109,7 +109,7 @@ def _draw_quantiles_of(axes: Axes, paper: str, scores: np.ndarray) -> None:
 def save_ledger_figures(rows: Sequence[LedgerRow], folder: Path) -> None:
     """Write ``ledger_numbers`` and ``ledger_z`` as SVG and PNG."""
     scored = scored_rows(rows)
-    count, beyond = len(scored), sum(abs(float(row.z)) > BEYOND for row in scored)
+    count, beyond = len(scored), sum(abs(row.z) > BEYOND for row in scored)
     shown = (
         f"{len(compared_rows(rows))} printed numbers against ours, most on the line of equality or near it."
     )

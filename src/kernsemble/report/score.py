@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kernsemble.report.ledger import COMPARED, LedgerRow
+from kernsemble.report.ledger import COMPARED, DECIDED, LedgerRow, Verdict
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence_file import write_atomically
 from kernsemble.trials.rooms import PAPERS
 
-APART = ("not comparable", "unavailable", "stale", "pending")
+APART = tuple(verdict for verdict in Verdict if verdict not in (*COMPARED, *DECIDED))
 BEGIN, END = "<!-- score: written by python -m kernsemble ledger -->", "<!-- end of score -->"
 
 
@@ -32,7 +32,7 @@ def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".f
         own = [row for row in rows if key in (None, row.paper)]
         cells = [row.verdict for row in own if row.kind == "cell"]
         claims = [row.verdict for row in own if row.kind == "claim"]
-        decided = [claims.count("holds"), claims.count("fails")]
+        decided = list(map(claims.count, DECIDED))
         numbers = [len(cells), *map(cells.count, verdicts), len(claims), *decided, len(claims) - sum(decided)]
         lines.append(f"| {link(key) if key else '**all**'} | {' | '.join(map(str, numbers))} |")
     return "\n".join(lines)

@@ -1,7 +1,7 @@
 """Tables: the printed numbers beside ours, summaries, claims and choices; as HTML, text, CSV and LaTeX.
 
 Bold: not distinguishable from the best of its row (or column) by paired t-tests over runs at the 5 % level,
-with Holm's correction over the others. Marks: see ``MARKS``.
+with Holm's correction over the others. Marks: those of ``Verdict``.
 """
 
 from __future__ import annotations
@@ -16,24 +16,13 @@ from typing import Literal
 import numpy as np
 
 from kernsemble.report.comparisons import best_methods, mean_and_spread
-from kernsemble.report.ledger import LedgerRow, Reading, judge_cell, judge_claim, load_reading
+from kernsemble.report.ledger import LedgerRow, Reading, Rule, Verdict, judge_cell, judge_claim, load_reading
 from kernsemble.report.published import PrintedCell, read_cells, read_claims
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError, Sample
 from kernsemble.trials.evidence_file import write_atomically
 from kernsemble.trials.study import Study
 
-MARKS = {
-    "match": "✓",
-    "better": "▲",
-    "worse": "▼",
-    "not comparable": "≁",
-    "unavailable": "∅",
-    "stale": "stale",
-    "pending": "…",
-    "holds": "✓",
-    "fails": "✗",
-}
 BOLD_RULE = "Bold: not distinguishable from the best (paired t-tests, 5 %, Holm)."
 
 
@@ -172,10 +161,8 @@ def _printed_cell(judged: LedgerRow | None, is_best: bool) -> Cell:
         return Cell("")
     below = judged.printed + (f" ± {judged.printed_spread}" if judged.printed_spread else "")
     decimals = len(judged.printed.partition(".")[2])
-    ours = (
-        mean_and_spread(float(judged.ours), float(judged.ours_spread or 0), decimals) if judged.ours else ""
-    )
-    return Cell(ours, below, MARKS[judged.verdict], is_best)
+    ours = "" if judged.ours is None else mean_and_spread(judged.ours, judged.ours_spread or 0.0, decimals)
+    return Cell(ours, below, judged.verdict.mark, is_best)
 
 
 def _best_places(
@@ -186,7 +173,7 @@ def _best_places(
     higher = False
     for place, cell in printed.items() if bold and reading else ():
         rule = reading.rule(cell)
-        values = _values(rule.read, study, cell) if rule else None
+        values = _values(rule, study, cell) if rule else None
         if values is not None:
             higher = rule.better == "higher"
             groups.setdefault(place[0 if bold == "row" else 1], {})[place] = values
@@ -200,9 +187,9 @@ def _best_places(
     return best
 
 
-def _values(read: object, study: Study, cell: PrintedCell) -> np.ndarray | None:
+def _values(rule: Rule, study: Study, cell: PrintedCell) -> np.ndarray | None:
     try:
-        sample = read(study, cell.exhibit, cell.row, cell.column)
+        sample = rule.find(study, cell)
     except IncompleteEvidenceError:
         return None
     return sample.values if isinstance(sample, Sample) and sample.complete else None
@@ -210,8 +197,8 @@ def _values(read: object, study: Study, cell: PrintedCell) -> np.ndarray | None:
 
 def _caption(study: Study, judged: Iterable[LedgerRow], bold: str | None) -> str:
     judged = list(judged)
-    marks = {verdict: MARKS[verdict] for verdict in MARKS if any(row.verdict == verdict for row in judged)}
-    key = ", ".join(f"{mark} {verdict}" for verdict, mark in marks.items())
+    there = {row.verdict for row in judged}
+    key = ", ".join(f"{verdict.mark} {verdict}" for verdict in Verdict if verdict in there)
     parts = [f"{scale_note(study)}Ours; below it, what the paper prints. {key}."]
     return " ".join([*parts, *([BOLD_RULE] if bold else [])])
 
@@ -223,7 +210,7 @@ def scale_note(study: Study) -> str:
 
 def _long(rows: Iterable[LedgerRow]) -> list[list[str]]:
     names = ["row", "column", "printed", "printed_spread", "ours", "ours_spread", "runs", "z", "verdict"]
-    return [names, *([getattr(row, name) for name in names] for row in rows)]
+    return [names, *([row.texts[name] for name in names] for row in rows)]
 
 
 def show_summary(
@@ -264,9 +251,9 @@ def show_summary(
 
 def _summary_cell(sample: Sample, spread: str) -> Cell:
     if not len(sample.values):
-        return Cell("" if not sample.expected else MARKS["pending"])
+        return Cell("" if not sample.expected else Verdict.PENDING.mark)
     width = sample.se if spread == "standard error" else sample.std
-    return Cell(mean_and_spread(sample.mean, width), mark="" if sample.complete else MARKS["pending"])
+    return Cell(mean_and_spread(sample.mean, width), mark="" if sample.complete else Verdict.PENDING.mark)
 
 
 def show_claims(study: Study, *ids: str, save: str | None = None) -> Table:
@@ -282,10 +269,8 @@ def show_claims(study: Study, *ids: str, save: str | None = None) -> Table:
     rows = []
     for claim in claims:
         judged = judge_claim(claim, reading, study)
-        verdict = f"{MARKS[judged.verdict]} {judged.verdict}" if judged.verdict != "pending" else "… pending"
-        rows.append(
-            (Cell(claim.id), Cell(claim.statement), Cell(verdict), Cell(judged.ours), Cell(judged.note))
-        )
+        texts = claim.id, claim.statement, f"{judged.verdict.mark} {judged.verdict}"
+        rows.append(tuple(map(Cell, (*texts, judged.texts["ours"], judged.note))))
     header = ("claim", "the paper says", "verdict", "probability", "numbers")
     caption = (
         scale_note(study) + "Probability: share of bootstrap resamples of the runs in which the claim holds."

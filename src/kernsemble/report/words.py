@@ -96,21 +96,3 @@ def in_order(names: Sequence[str], values: Sequence[float], form: str = ".2f") -
     """
     order = np.argsort(values, kind="stable")
     return ", ".join(f"{names[k]} {values[k]:{form}}" for k in order)
-
-
-def evidence_is_there(evidence: Evidence, dataset: str, method: str) -> None:
-    """Raise unless all runs of a dataset and method are current."""
-    wanted = [key for key in evidence.plan.stamps if (key.dataset, key.method) == (dataset, method)]
-    late = [key for key in wanted if key not in evidence.current]
-    if late or not wanted:
-        raise IncompleteEvidenceError(
-            f"{evidence.plan.exhibit.name}: {method} on {dataset} has {len(wanted) - len(late)} of "
-            f"{len(wanted)} runs",
-            stale=any(key in evidence.stale for key in late),
-        )
-
-
-def all_curves(evidence: Evidence, metric: str, dataset: str, method: str) -> np.ndarray:
-    """Return an array metric, runs x points; raise unless all runs of the dataset and method are current."""
-    evidence_is_there(evidence, dataset, method)
-    return evidence.curves(metric, dataset=dataset, method=method)

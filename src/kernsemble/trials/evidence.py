@@ -2,7 +2,8 @@
 
 A row is current when its parameters and data are today's, and its code is today's or has been adopted
 (``experiments/warrants.py``). Any other row is stale: it is counted, never shown, and computed again.
-Evidence is complete, or says that it is not.
+Evidence is complete, or says that it is not: ``frame`` has all of it, and whoever asks whether something is
+there asks ``Evidence.is_complete`` or ``Evidence.require``.
 """
 
 from __future__ import annotations
@@ -149,29 +150,57 @@ class Evidence:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """All current rows in the plan's order: dataset, method, trial, metrics, seconds."""
-        place = (
-            {label: i for i, label in enumerate(self.datasets)},
-            {method: i for i, method in enumerate(self.methods)},
+        """All numbers that the scale asks for, one a line, in the plan's order.
+
+        The columns are exhibit, dataset, method, trial, metric, value, and complete: whether every run of
+        that dataset and method is there. A value is a number or an array; nan where the row is not there.
+        """
+        lines = []
+        for (dataset, method), keys in self._by_cell.items():
+            complete = self.is_complete(dataset, method)
+            for key in keys:
+                metrics = self.current[key].metrics if key in self.current else {}
+                where = (self.plan.exhibit.name, dataset, method, key.trial)
+                lines += [
+                    (*where, metric, _number(metrics.get(metric)), complete)
+                    for metric in self.plan.exhibit.columns
+                ]
+        names = ["exhibit", "dataset", "method", "trial", "metric", "value", "complete"]
+        return pd.DataFrame(lines, columns=names)
+
+    def is_complete(self, dataset: str, *methods: str) -> bool:
+        """Whether the scale runs some methods on a dataset, and every run of them is current."""
+        wanted = [self._by_cell.get((dataset, method), ()) for method in methods]
+        return all(keys and all(key in self.current for key in keys) for keys in wanted)
+
+    def require(self, dataset: str | None = None, method: str | None = None) -> Evidence:
+        """Return itself; raise unless every run is current: of a dataset and method, or of all."""
+        name = self.plan.exhibit.name
+        if dataset is None:
+            if not (self.complete and self.current):  # a small scale may leave an exhibit out
+                raise IncompleteEvidenceError(f"{name}: {self.status or 'not run'}", stale=bool(self.stale))
+        elif not self.is_complete(dataset, method):
+            raise self._incomplete(f"{method} on {dataset}", *self._counts(dataset, method))
+        return self
+
+    def _counts(self, dataset: str, method: str) -> tuple[int, int, int]:
+        """Return how many runs of a dataset and method are current, wanted, and stale."""
+        wanted = self._by_cell.get((dataset, method), ())
+        return sum(k in self.current for k in wanted), len(wanted), sum(k in self.stale for k in wanted)
+
+    def _incomplete(self, what: str, there: int, wanted: int, stale: int) -> IncompleteEvidenceError:
+        late = f", {stale} stale" if stale else ""
+        return IncompleteEvidenceError(
+            f"{self.plan.exhibit.name}: {what} has {there} of {wanted} runs{late}", stale=stale > 0
         )
-        rows = sorted(
-            self.current.values(), key=lambda r: (place[0][r.key[0]], place[1][r.key[1]], r.key.trial)
-        )
-        data = pd.DataFrame([row.key for row in rows], columns=["dataset", "method", "trial"])
-        for metric in self.plan.exhibit.columns:
-            data[metric] = [_number(row.metrics.get(metric)) for row in rows]
-        data["seconds"] = [row.seconds for row in rows]
-        return data
 
     def sample(self, metric: str, *, dataset: str, method: str) -> Sample:
         """Return the values of a metric over runs; it may be incomplete, and says so."""
-        self._check(metric)
-        wanted = self._by_cell.get((dataset, method), [])
-        texts = [self.current[key].metrics.get(metric) for key in wanted if key in self.current]
-        values = np.array([_number(text) for text in texts if text is not None], dtype=float)
-        if values.ndim > 1:
+        values = [value for value in self._values(metric, dataset, method) if value is not None]
+        if any(np.ndim(value) for value in values):
             raise EvidenceError(f"{self.plan.exhibit.name}: {metric!r} holds arrays; use curves().")
-        return Sample(values, len(wanted), sum(key in self.stale for key in wanted))
+        _, wanted, stale = self._counts(dataset, method)
+        return Sample(np.array(values, dtype=float), wanted, stale)
 
     def array(
         self,
@@ -186,26 +215,33 @@ class Evidence:
         to be given when the datasets have different numbers of them.
         """
         cells = [
-            [self._complete_values(metric, label, method, trials) for method in methods or self.methods]
+            [self._complete_values(metric, label, method)[:trials] for method in methods or self.methods]
             for label in datasets or self.datasets
         ]
         return np.moveaxis(np.array(cells, dtype=float), 2, 0)
 
     def curves(self, metric: str, *, dataset: str, method: str) -> np.ndarray:
-        """Return an array metric over runs, of shape (runs, points), in order of trials."""
+        """Return an array metric over the runs that are there, of shape (runs, points)."""
+        return np.array(self._values(metric, dataset, method), dtype=float)
+
+    def runs(self, metric: str, dataset: str, method: str, *, partial: bool = False) -> list[np.ndarray]:
+        """Return an array metric run by run, of any lengths; raise unless every run is there, or partial."""
+        found = self if partial else self.require(dataset, method)
+        return found._values(metric, dataset, method)
+
+    def _values(self, metric: str, dataset: str, method: str) -> list[float | np.ndarray | None]:
+        """Return what the current runs have of a metric, in order of trials; None where one has it not."""
         self._check(metric)
         wanted = [key for key in self._by_cell.get((dataset, method), ()) if key in self.current]
-        return np.array([_number(self.current[key].metrics[metric]) for key in wanted], dtype=float)
+        texts = [self.current[key].metrics.get(metric) for key in wanted]
+        return [None if text is None else _number(text) for text in texts]
 
-    def _complete_values(self, metric: str, dataset: str, method: str, trials: int | None) -> np.ndarray:
+    def _complete_values(self, metric: str, dataset: str, method: str) -> np.ndarray:
         sample = self.sample(metric, dataset=dataset, method=method)
         if not sample.complete:
-            raise IncompleteEvidenceError(
-                f"{self.plan.exhibit.name}: {metric} of {method} on {dataset} has {len(sample.values)} of "
-                f"{sample.expected} runs" + (f", {sample.stale} stale" if sample.stale else ""),
-                stale=sample.stale > 0,
-            )
-        return sample.values[:trials]
+            counts = len(sample.values), sample.expected, sample.stale
+            raise self._incomplete(f"{metric} of {method} on {dataset}", *counts)
+        return sample.values
 
     def _check(self, metric: str) -> None:
         if metric not in self.plan.exhibit.columns:
@@ -217,7 +253,8 @@ class Evidence:
         cells: dict[tuple[str, str], list[Key]] = {}
         for key in sorted(self.plan.stamps):
             cells.setdefault((key.dataset, key.method), []).append(key)
-        return cells
+        places = [(dataset, method) for dataset in self.datasets for method in self.methods]
+        return {place: cells[place] for place in places if place in cells}
 
 
 def read_evidence(path: Path, plan: ExhibitPlan, warrants: Warrants | None = None) -> Evidence:

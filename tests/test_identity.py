@@ -15,6 +15,7 @@ from machinery import reload_paper, write_package
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.identity import forget, identity, parts, reach, refused
 from kernsemble.trials.registry import available_papers, load_paper
+from kernsemble.trials.rooms import STUDIES
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -393,20 +394,26 @@ json.dump(found, sys.stdout)
 """
 
 
+KEPT = ("__init__.py", "__main__.py", "plan.py")
+
+
 def test_renaming_every_module_makes_no_row_stale(tmp_path):
-    """In a copy, every module of src but the packages gets another name."""
-    copy = tmp_path / "src" / "kernsemble"
-    shutil.copytree(ROOT / "src" / "kernsemble", copy, ignore=shutil.ignore_patterns("__pycache__"))
-    modules = [path for path in copy.rglob("*.py") if not path.name.startswith("__")]
-    dotted = {".".join(path.relative_to(copy.parent).with_suffix("").parts) for path in modules}
-    for path in copy.rglob("*.py"):
+    """In a copy, every module of src and of the rooms gets another name, but for packages and plans."""
+    modules, dotted = [], set()
+    for top in ("src", "notebooks"):
+        shutil.copytree(ROOT / top, tmp_path / top, ignore=shutil.ignore_patterns("__pycache__", "*.ipynb"))
+        found = [p for p in (tmp_path / top).rglob("*.py") if p.name not in KEPT]
+        modules += found
+        dotted |= {".".join(path.relative_to(tmp_path / top).with_suffix("").parts) for path in found}
+    names = rf"\b({'|'.join(('kernsemble', *STUDIES))})(\.\w+)+"
+    for path in tmp_path.rglob("*.py"):
         text = rename_imported_modules(path.read_text(), dotted)
-        path.write_text(re.sub(r"kernsemble(\.\w+)+", lambda match: rename(match[0], dotted), text))
+        path.write_text(re.sub(names, lambda match: rename(match[0], dotted), text))
     for path in modules:
         path.rename(path.with_name(f"{path.stem}_moved.py"))
-    assert len(modules) > 100
+    assert len(modules) > 200
     before = run_elsewhere(sys.executable, ALL_IDENTITIES.replace("SUFFIX", "''"), ROOT / "src")
-    after = run_elsewhere(sys.executable, ALL_IDENTITIES.replace("SUFFIX", "'_moved'"), copy.parent)
+    after = run_elsewhere(sys.executable, ALL_IDENTITIES.replace("SUFFIX", "'_moved'"), tmp_path / "src")
     assert len(before) > 100
     assert after == before
 

@@ -86,4 +86,4 @@ lock: setup  ## pin the newest versions that fit pyproject.toml into requirement
 
 clean:  ## remove the environment, caches and quick results; data and committed results stay
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build docs/_build results/quick
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src notebooks tools tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

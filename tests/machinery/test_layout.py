@@ -1,11 +1,16 @@
 """The house keeps its plan: imports flow one way, and nothing speaks of the machine it was made on."""
 
 import ast
+import os
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from kernsemble.trials.rooms import STUDIES
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "kernsemble"
@@ -48,7 +53,7 @@ def imported(path: Path):
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SRC)))
 def test_imports_flow_from_left_to_right(path):
     here = path.relative_to(SRC).parts[0].removesuffix(".py")
-    if here not in LEVEL:  # the command line and the package itself sit on top
+    if here not in LEVEL:  # the package itself sits on top
         return
     for module in imported(path):
         there = top(module)
@@ -57,6 +62,49 @@ def test_imports_flow_from_left_to_right(path):
         assert LEVEL[there] <= LEVEL[here], (
             f"{path.name} is in '{here}' and imports '{there}', which is to its right"
         )
+
+
+def rooms_imported(path: Path) -> set[str]:
+    """Rooms that a file imports by their names."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {name.split(".")[0] for name in names} & set(STUDIES)
+
+
+def test_src_imports_no_room_and_a_room_no_other():
+    assert not any(rooms_imported(path) for path in MODULES)
+    for key in STUDIES:
+        for path in (ROOT / "notebooks" / key).glob("*.py"):
+            assert rooms_imported(path) <= {key}, path.name
+
+
+def test_wheel_holds_the_library_alone(tmp_path):
+    """Built from a copy; every module of it can be imported with nothing else of the repository there."""
+    copy = tmp_path / "copy"
+    shutil.copytree(SRC, copy / "src" / "kernsemble", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    build = "from setuptools.build_meta import build_wheel; build_wheel('.')"
+    subprocess.run([sys.executable, "-W", "ignore", "-c", build], cwd=copy, check=True, capture_output=True)
+    (wheel,) = copy.glob("*.whl")
+    shutil.unpack_archive(wheel, tmp_path / "wheel", "zip")
+    names = sorted(path.relative_to(tmp_path / "wheel") for path in (tmp_path / "wheel").rglob("*.py"))
+    library = [names for names in LAYERS if not names & {"trials", "report"}]
+    assert {name.parts[1].removesuffix(".py") for name in names} == {"__init__", "__main__"}.union(*library)
+    dotted = [".".join(name.with_suffix("").parts).removesuffix(".__init__") for name in names]
+    code = f"from importlib import import_module\nfor name in {dotted}: import_module(name)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "wheel")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    told = subprocess.run(
+        [sys.executable, "-m", "kernsemble", "list"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert told.returncode == 1
+    assert "make setup" in told.stderr
 
 
 def tracked(*patterns: str) -> list[Path]:

@@ -46,7 +46,7 @@ _FLAT = 1e-12  # share of the slope that rounding may leave behind the last kink
 _STALL = 5  # steps of length zero after which rows at their kinks are shifted
 _TIE = 1e-9  # slack, relative to the largest target, of such a row
 _SHIFT = 1e-7  # how far, likewise
-# Steps of a pivot are called from compiled code only: without wrappers they compile in two thirds of the time.
+# Steps of a pivot are called from compiled code only; without wrappers they compile in two thirds of the time
 _step = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _fast = njit(cache=True, fastmath=FAST, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 

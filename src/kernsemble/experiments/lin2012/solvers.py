@@ -17,8 +17,7 @@ from kernsemble.experiments.lin2012.plan import paper
 from kernsemble.experiments.trial import Trial
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
-from kernsemble.masters.exponential_lbfgs import LimitedMemory
-from kernsemble.masters.exponential_state import ExponentialState
+from kernsemble.masters.exponential_solvers import ExponentialState, LimitedMemory
 
 COORDINATE_DESCENTS = ("FCD 1", "FCD 2", "FCD 5", "FCD 10")
 FIGURE6 = (*COORDINATE_DESCENTS, "L-BFGS-B", "Newton")

@@ -5,9 +5,8 @@ import pytest
 from scipy.optimize import minimize
 from support.exponential_problems import filled_state, pairs
 
-from kernsemble.masters import exponential_metric
-from kernsemble.masters.exponential_metric import ReferenceMetric
-from kernsemble.masters.exponential_state import ExponentialState
+from kernsemble.masters import exponential_solvers
+from kernsemble.masters.exponential_solvers import ExponentialState, ReferenceMetric
 
 
 def slow_hessian(state, w, variables):
@@ -38,7 +37,7 @@ def test_the_metric_is_the_hessian_of_the_pairs(rng, extended):
 @pytest.mark.parametrize("is_indefinite", [False, True])
 def test_the_model_is_minimized_within_its_bounds(rng, monkeypatch, is_indefinite):
     if is_indefinite:  # as LAPACK reports it
-        monkeypatch.setattr(exponential_metric, "dposv", lambda G, right, lower: (G, np.nan * right, 1))
+        monkeypatch.setattr(exponential_solvers, "dposv", lambda G, right, lower: (G, np.nan * right, 1))
     state, variables, *_ = filled_state(rng, (40, 5, 3))
     state.coordinate_pass(variables)
     metric = ReferenceMetric()

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from support.exponential_problems import filled_state
 
-from kernsemble.masters.exponential_state import exact_step
+from kernsemble.masters.exponential_solvers import exact_step
 
 
 @pytest.mark.parametrize("ratio", [0.0, 1e-300, 1e-8, 0.3, 1.0, 3.0, 1e8])

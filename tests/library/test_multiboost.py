@@ -12,8 +12,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernsemble import MultiBoost
-from kernsemble.hypotheses.stumps import StumpOracle
-from kernsemble.masters.exponential import Exponential
 
 FORMS = [
     {"per_class": per_class, "solver": solver}
@@ -122,18 +120,10 @@ def test_stage_wise_adds_learners_that_it_has_already(wine):
 
 
 @pytest.mark.filterwarnings("ignore:.*duality gap:sklearn.exceptions.ConvergenceWarning")  # few rounds
-def test_the_restricted_problem_is_solved_to_a_tenth_of_what_is_left(wine):
-    X, y = wine
-    labels = np.unique(y, return_inverse=True)[1]
-    model = MultiBoost(1e3, 10, tol=1e-6).fit(X, y)
-    for last, entry in zip(model.rounds_, model.rounds_[1:], strict=False):
-        assert (
-            entry.gap
-            <= max(0.5e-6, min(0.1 * last.full_gap / last.objective, 0.05)) * entry.objective * 1.001
-        )
-    master = Exponential(labels, 1e3, tol=1e-6)
-    master.add(StumpOracle(X.to_numpy()).best(master.pricing_weights())[0].column, 0)
-    assert master.solve().relative_gap <= 1e-6
+@pytest.mark.parametrize("tol", [1e-2, 1e-8, None])
+def test_restricted_problems_are_solved_to_rounding_of_the_objective(wine, tol):
+    model = MultiBoost(1e3, 10, tol=tol).fit(*wine)
+    assert all(entry.gap <= min(1e-7, 0.5 * (tol or 1.0)) * entry.objective for entry in model.rounds_)
 
 
 def test_importances_and_names(wine):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.masters.exponential_state import ExponentialState
+from kernsemble.masters.exponential_solvers import ExponentialState
 
 
 def problem(rng, n, n_columns, n_classes, doubled=False):

@@ -23,6 +23,7 @@ from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.base import Solution
 from kernsemble.masters.exponential import Exponential
 from kernsemble.masters.exponential_solvers import ExponentialState
+from lin2012.draws import Draw
 
 _BLOCK = 2000  # test rows whose outputs are held at once
 _ZERO = 1e-6  # of the largest weight: smaller ones count as 0, because L-BFGS-B may leave dust

@@ -13,6 +13,11 @@ from kernsemble.column_generation import column_generation
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
 from kernsemble.masters.exponential_solvers import ExponentialState, LimitedMemory
+from kernsemble.trials.trial import Trial
+from lin2012.curves import Row, as_row, shared, warm_up
+from lin2012.draws import Draw, draw
+from lin2012.fits import Fitted, generate
+from lin2012.plan import paper
 
 COORDINATE_DESCENTS = ("FCD 1", "FCD 2", "FCD 5", "FCD 10")
 FIGURE6 = (*COORDINATE_DESCENTS, "L-BFGS-B", "Newton")

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernsemble.experiments.registry import STUDIES
-from kernsemble.ledger import LedgerRow, read_ledger
-from kernsemble.tables import Cell, Table
+from kernsemble.report.ledger import LedgerRow, read_ledger
+from kernsemble.report.tables import Cell, Table
+from kernsemble.trials.rooms import STUDIES
 
 COLUMNS = (
     "row", "column", "printed", "printed_spread", "ours", "ours_spread", "runs", "z", "verdict", "note",

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from ledger_places import Places, read_places
 
-from kernsemble.experiments.registry import PAPERS
-from kernsemble.ledger import LedgerRow, Verdict, read_ledger, read_standing
-from kernsemble.ledger_figures import chance_beyond, compared_rows, scored_rows
-from kernsemble.published import read_claims
-from kernsemble.score import score_table
+from kernsemble.report.ledger import LedgerRow, Verdict, read_ledger, read_standing
+from kernsemble.report.ledger_figures import chance_beyond, compared_rows, scored_rows
+from kernsemble.report.published import read_claims
+from kernsemble.report.score import score_table
+from kernsemble.trials.rooms import PAPERS
 
 DRAWINGS = ("ledger_numbers.svg", "ledger_z.svg")
 TABLE_START = '<div class="table-wrapper"><table class="ledger">'

@@ -9,11 +9,12 @@ from support.made_evidence import made_evidence, made_study
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.evidence import IncompleteEvidenceError
+from kernsemble.trials.registry import load_paper
 from bi2004 import claims, claims_behavior
 from bi2004.large import FIGURE4_CS
-from bi2004.plan import paper
 from bi2004.sets import SIZE_SETS, SMALL_CHOICES, SMALL_SETS, STORED, TARGET
 
+paper = load_paper("bi2004")
 ROOT = Path(__file__).parents[2]
 METHODS = tuple(m for exhibit in ("table2", "figure1", "table3") for m in paper.methods(exhibit))
 LABELS = (*SMALL_SETS, TARGET, "Forest", "Digits")

@@ -69,12 +69,12 @@ def solve_exactly(solver: NewtonSolver, y: np.ndarray, C: float, weight: np.ndar
     for trial in range(_TRIALS):
         settled = (_room(u, margins, cost) > band) | (weight == 0.0)
         near = np.flatnonzero(~settled)
-        t, limit = _solve_near(solver, near, (u, margins, y, weight), C, share, trial == 0)
+        t, limit, x = _solve_near(solver, near, (u, margins, y, weight), C, share, trial == 0)
         if t is None:
             return False
         u[near] = (t if limit is None else limit) * weight[near]
         if limit is not None:
-            points = _points(solver, u, y, cost)
+            points = _points(solver, u, y, cost, x)
             margins = points[1] * y
             room = _room(u, margins, cost)
             if np.all((room >= np.where(settled, _SLACK, -_SLACK)) | (weight == 0.0)):
@@ -109,9 +109,9 @@ def _solve_near(solver, near, samples, C, share, is_first):
     delta, free = share * _DELTA / (float(t.max(initial=0.0)) or 1.0), np.flatnonzero((t > 0.0) & (t < C))
     n_free, free = _active_set(A, g, s, C, t, pull, delta, free)
     if n_free < 0:
-        return None, None
-    limit = _limit(A, g, s, C, t, pull, np.sort(free[:n_free]))
-    return t[group], None if limit is None else limit[group]
+        return None, None, None
+    limit, x = _limit(A, g, s, C, t, pull, np.sort(free[:n_free]))
+    return t[group], None if limit is None else limit[group], x
 
 
 def _settle(A, g, s, C, t, margins):
@@ -138,47 +138,44 @@ def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return first[order], place[group]
 
 
-def _points(solver, u, y, cost):
-    """Return x, scores, V and A'V of dual weights; an intercept that no row determines is in the middle."""
-    V = u * y
+def _points(solver, u, y, cost, x):
+    """Return x, scores, V and A'V; an intercept that no row determines is in the middle."""
+    V, g = u * y, solver.matrix.n_leading
     combined = solver.matrix.combine(V)
-    x = combined.copy()
-    x[: solver.matrix.n_leading] = 0.0
-    f = solver.matrix.scores(x)
-    if solver.matrix.n_leading:
-        free, offset = (u > 0.0) & (u < cost), y - f
-        if free.any():
-            x[0] = np.mean(offset[free])
-        else:
-            up = np.where(y > 0.0, u < cost, u > 0.0)
-            down = np.where(y > 0.0, u > 0.0, u < cost)
+    if x is None:
+        x = combined.copy()
+        x[:g] = 0.0
+        if g:
+            offset = y - solver.matrix.scores(x)
+            up, down = np.where(y > 0.0, u < cost, u > 0.0), np.where(y > 0.0, u > 0.0, u < cost)
             low, high = offset[up].max(initial=-np.inf), offset[down].min(initial=np.inf)
             x[0] = 0.5 * (low + high) if np.isfinite(low + high) else (low if np.isfinite(low) else high)
-        f += x[0]
-    return x, f, V, combined
+    return x, solver.matrix.scores(x), V, combined
 
 
 def _limit(A, g, s, C, t, pull, free):
     """Solve at delta = 0 on these sets; None if t leaves its bounds."""
     out = t.copy()
     out[free] = 0.0
-    rest, F, u = pull + A.T @ (s * out), A[free], s[free] * t[free]
+    F, u = A[free], s[free] * t[free]
+    theta, b = pull + A.T @ (s * out) + F.T @ u, 0.0
     products = F @ F.T
     factor, pivots, rank, _ = lapack.dpstrf(
         products, tol=_RANK * products.diagonal().max(initial=0.0), lower=1
     )
     basis, others = pivots[:rank] - 1, pivots[rank:] - 1
     if rank:
-        L, B, b = factor[:rank, :rank], F[basis], 0.0
+        L, B = factor[:rank, :rank], F[basis]
         ones = B[:, 0] if g else np.zeros(rank)
         for _ in range(_REFINEMENTS):
-            theta = rest + F.T @ u
             rhs = np.column_stack([1.0 - B @ theta - b * ones, ones])
             step, along = lapack.dpotrs(L, rhs, lower=1)[0].T
             if g:
                 change = float(ones @ step + theta[0]) / float(ones @ along)
                 b, step = b + change, step - change * along
             u[basis] += step
+            theta += B.T @ step  # has more digits than the sum of all rows
+        theta[:g] = b
     if len(others):  # their rows are those of the basis times X': [-X; 1] changes nothing
         X = lapack.dtrtrs(L, factor[rank:, :rank].T, lower=1, trans=1)[0]
         inverse = 1.0 / s[free]
@@ -188,8 +185,8 @@ def _limit(A, g, s, C, t, pull, free):
         u[basis] += X @ step
     out[free] = u / s[free]
     if np.any(out < -_BOUND * C) or np.any(out > (1.0 + _BOUND) * C):
-        return None
-    return np.clip(out, 0.0, C)
+        return None, None
+    return np.clip(out, 0.0, C), theta if rank else None
 
 
 def _active_set(A, g, s, C, t, pull, delta, free):

@@ -48,7 +48,7 @@ from kernsemble.masters.newton import NewtonSolver
 from kernsemble.masters.one_thread import one_thread
 from kernsemble.masters.rows import Rows, Span
 
-_LEAST_NORM_TOL = 1e-12  # to which the problem is solved where the rows on the margin must be known
+_LEAST_NORM_TOL = 1e-12  # to which the problem is solved where it cannot be solved exactly
 _MORE = "Increase max_iter or tol."
 _SHARE = 1e-7  # of a reference value below which the objective counts as zero
 _FACE = 1e-7  # how near to 1 the margin of such a row is
@@ -206,7 +206,8 @@ class HingeQP(ColumnQP):
     sample_weight : ndarray of shape (n_samples,), optional
         Factors s_i of C; 1 by default.
     least_norm : bool, default=False
-        Whether to return the dual solution of least weighted norm; worth it with a small tol.
+        Whether to return the dual solution of least weighted norm; without ``positive`` the problem is then
+        solved to rounding.
     intercept, positive, matrix, tol, max_iter
         As in `ColumnQP`.
 
@@ -242,10 +243,12 @@ class HingeQP(ColumnQP):
     def _finish(self) -> None:
         super()._finish()
         found = self._solver
-        if not self.least_norm or found.V is None:
+        if not self.least_norm:
             return
         if self.positive:
             self._pick_dual()
+        elif found.gap > self._first_tol() * abs(found.objective) and not found.is_exhausted:
+            return  # iterations ran out
         elif not solve_exactly(found, self.y, self.C, self.weight, self._first_tol()):
             found.solve(_LEAST_NORM_TOL, self.max_iter, self._scale(), self._reference())
 
@@ -284,7 +287,7 @@ class Hinge(HingeQP):
     max_iter : int, default=1000
         Most Newton steps in one ``solve``.
     least_norm : bool, default=False
-        Whether to return the dual solution of least weighted norm; tol is then at most 1e-12.
+        Whether to return the dual solution of least weighted norm; the problem is then solved to rounding.
 
     References
     ----------
@@ -319,7 +322,7 @@ class Hinge(HingeQP):
             sample_weight=sample_weight,
             least_norm=least_norm,
             matrix=matrix,
-            tol=min(tol, _LEAST_NORM_TOL) if least_norm else tol,
+            tol=tol,
             max_iter=max_iter,
             **options,
         )

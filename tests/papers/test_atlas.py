@@ -33,7 +33,6 @@ from atlas.diversity import judge
 from atlas.sets import ALL_SETS, BINARY_SETS, MULTICLASS_SETS, SAME_ROWS
 
 paper = load_paper("atlas")
-
 ROOT = Path(__file__).parents[2]
 ROWS = draws.Rows(max_rows=200, min_per_class=15, image_block=2, n_outer=5, n_inner=3, scaling="zscore")
 

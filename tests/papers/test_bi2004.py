@@ -14,7 +14,6 @@ from kernsemble.trials.study import Study
 from bi2004.sets import CHOICES, NORMS
 
 paper = load_paper("bi2004")
-
 ROOT = Path(__file__).parents[2]
 
 

@@ -16,7 +16,6 @@ from bi2004.large import FIGURE4_CS
 from bi2004.sets import SIZE_SETS, SMALL_CHOICES, SMALL_SETS, STORED, TARGET
 
 paper = load_paper("bi2004")
-
 ROOT = Path(__file__).parents[2]
 METHODS = tuple(m for exhibit in ("table2", "figure1", "table3") for m in paper.methods(exhibit))
 LABELS = (*SMALL_SETS, TARGET, "Forest", "Digits")

@@ -17,6 +17,7 @@ from bi2004.sets import ALL_FOREST, TARGET
 paper = load_paper("bi2004")
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* rounds with a relative duality gap")  # their protocol
+paper = load_paper("bi2004")
 ROOT = Path(__file__).parents[2]
 FORMS = Forms("per feature", "(1 + xz/d)^2")
 

@@ -19,7 +19,6 @@ from bi2004.sets import SMALL_CHOICES
 from bi2004.thresholds import missed_at, models_for_labels, thresholds
 
 paper = load_paper("bi2004")
-
 ROOT = Path(__file__).parents[2]
 SENTENCES = [f for name, f in inspect.getmembers(in_words, inspect.isfunction) if name.startswith("say_")]
 LEVELS = [0.0, 10.0, 40.0]

@@ -14,7 +14,6 @@ from guo2017 import cells, claims, reasons
 from guo2017.sets import LARGE_SET, SIZE_SETS, TABLE_SETS
 
 paper = load_paper("guo2017")
-
 ROOT = Path(__file__).parents[2]
 
 

@@ -15,7 +15,6 @@ from lin2012.shown_sets import FIGURES, PAPER_SOLVER, Sets, common_level, first_
 from lin2012.solvers import FIGURE6, PICKS
 
 paper = load_paper("lin2012")
-
 ROOT = Path(__file__).parents[2]
 LABELS = ("VOWEL", "USPS", "MNIST")
 CHECKPOINTS = [1, 10, 50, 100, 500]

@@ -12,7 +12,6 @@ from linli2005 import claims
 from linli2005.sets import NOISY_SETS, PLANE_SET, REAL_SETS, TABLE_SETS
 
 paper = load_paper("linli2005")
-
 ROOT = Path(__file__).parents[2]
 
 

@@ -17,7 +17,6 @@ from shen2014.sets import IDA_SETS, MULTICLASS_SETS, OFFICIAL_SETS, printed_labe
 from shen2014.timing import ENSEMBLES, LP_METHODS, MACHINES
 
 paper = load_paper("shen2014")
-
 ROOT = Path(__file__).parents[2]
 
 

@@ -14,8 +14,6 @@ from bi2004.kernels import Forms, make_library, model_scores
 from bi2004.runs import Rules
 from bi2004.sets import ALL_FOREST, TARGET
 
-paper = load_paper("bi2004")
-
 pytestmark = pytest.mark.filterwarnings("ignore:.* rounds with a relative duality gap")  # their protocol
 paper = load_paper("bi2004")
 ROOT = Path(__file__).parents[2]

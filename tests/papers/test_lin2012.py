@@ -10,14 +10,12 @@ from kernsemble.estimators.multiboost import MultiBoost
 from kernsemble.estimators.multiclass_boosting import AdaBoostMH, AdaBoostMO
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
-from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
 from lin2012 import curves, draws, fits
+from lin2012.plan import paper
 from lin2012.sets import PAPER_SETS, STORED
 from lin2012.shown_sets import N_CLASSES
-
-paper = load_paper("lin2012")
 
 POINTS = [1, 3, 8]
 

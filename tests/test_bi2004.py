@@ -10,7 +10,8 @@ from kernsemble.masters.quadratic import HingeQP
 from kernsemble.report.ledger import judge_cell, load_reading
 from kernsemble.report.published import read_cells
 from kernsemble.trials.study import Study
-from bi2004.trials import CHOICES, NORMS, paper
+from bi2004.plan import paper
+from bi2004.sets import CHOICES, NORMS
 
 ROOT = Path(__file__).parents[1]
 

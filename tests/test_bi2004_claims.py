@@ -10,7 +10,9 @@ from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.evidence import IncompleteEvidenceError
 from bi2004 import claims, claims_behavior
-from bi2004.trials import FIGURE4_CS, SIZE_SETS, SMALL_CHOICES, SMALL_SETS, STORED, TARGET, paper
+from bi2004.large import FIGURE4_CS
+from bi2004.plan import paper
+from bi2004.sets import SIZE_SETS, SMALL_CHOICES, SMALL_SETS, STORED, TARGET
 
 ROOT = Path(__file__).parents[1]
 METHODS = tuple(m for exhibit in ("table2", "figure1", "table3") for m in paper.methods(exhibit))

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from kernsemble.trials.trial import Trial
-from bi2004 import trials
-from bi2004.small_sets import judge_value
-from bi2004.trials import SMALL_SETS, Task
+from bi2004 import draws, facts, kernels
+from bi2004.draws import Task
+from bi2004.judge import judge_value
+from bi2004.sets import SMALL_SETS
 
 SIZES = {"train": 30, "validation": 20, "test": 40}
-FORMS = trials.Forms("per feature", "(1 + xz/d)^2")
+FORMS = kernels.Forms("per feature", "(1 + xz/d)^2")
 
 
 def trial(label, number=0, exhibit="table3", method="2-norm/L"):
@@ -17,18 +18,18 @@ def trial(label, number=0, exhibit="table3", method="2-norm/L"):
 
 
 def test_parts_are_disjoint_and_larger_draws_contain_smaller_ones():
-    small_draw = trials.draw(trial("Forest"), "Forest", Task(SIZES, "all rows"))
-    large = trials.draw(trial("n=60", exhibit="table5"), "Forest", Task(SIZES | {"train": 60}, "all rows"))
+    small_draw = draws.draw(trial("Forest"), "Forest", Task(SIZES, "all rows"))
+    large = draws.draw(trial("n=60", exhibit="table5"), "Forest", Task(SIZES | {"train": 60}, "all rows"))
     np.testing.assert_array_equal(small_draw.X_test, large.X_test)
     np.testing.assert_array_equal(small_draw.X, large.X[:30])
     rows = np.vstack([small_draw.X, small_draw.X_val, small_draw.X_test])
     assert len(np.unique(rows, axis=0)) == 90
-    other = trials.draw(trial("Forest", 1), "Forest", Task(SIZES, "all rows"))
+    other = draws.draw(trial("Forest", 1), "Forest", Task(SIZES, "all rows"))
     assert not np.array_equal(small_draw.X, other.X)
 
 
 def test_training_rows_alone_can_be_standardized():
-    data = trials.draw(trial("Forest"), "Forest", Task(SIZES, "training rows"))
+    data = draws.draw(trial("Forest"), "Forest", Task(SIZES, "training rows"))
     varying = data.X.std(axis=0) > 0
     np.testing.assert_allclose(data.X[:, varying].std(axis=0, ddof=1), 1.0)
     assert not data.X[:, ~varying].any()
@@ -36,17 +37,17 @@ def test_training_rows_alone_can_be_standardized():
 
 @pytest.mark.parametrize("label", SMALL_SETS)
 def test_small_sets_are_standardized_without_constant_features(label):
-    X, y = trials.small_set(label)
+    X, y = draws.small_set(label)
     np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-9)
     np.testing.assert_allclose(X.std(axis=0, ddof=1), 1.0)
     assert X.shape[1] == {"Breast": 30, "Ionosphere": 33, "Pima": 8}[label]
-    folds = trials.folds_of(trial(label), len(y), 5)
+    folds = draws.folds_of(trial(label), len(y), 5)
     np.testing.assert_array_equal(np.sort(np.concatenate([held for _, held in folds])), np.arange(len(y)))
 
 
 def test_no_subset_of_the_digits_has_the_printed_size():
-    assert trials.nearest_subset(trials.PRINTED_POSITIVE_DIGITS) == 30_374
-    assert trials.nearest_subset(30_508) == 30_508
+    assert facts.nearest_subset(facts.PRINTED_POSITIVE_DIGITS) == 30_374
+    assert facts.nearest_subset(30_508) == 30_508
 
 
 @pytest.fixture
@@ -59,11 +60,11 @@ def classes(rng):
 @pytest.mark.parametrize("names", [("linear",), ("linear+rbf",), ("linear", "quadratic", "rbf")])
 def test_complete_solutions_are_optimal_over_all_columns(classes, names, offset):
     X, y = classes
-    library = trials.resolve(trials.make_library(names, FORMS), X)
+    library = kernels.resolve(kernels.make_library(names, FORMS), X)
     H = np.hstack([kernel.matrix(X, X) for kernel in library])
-    for C, model in zip((0.5, 50.0), trials.optimal_models(library, X, y, (0.5, 50.0), offset), strict=True):
+    for C, model in zip((0.5, 50.0), kernels.optimal_models(library, X, y, (0.5, 50.0), offset), strict=True):
         alpha, b = np.concatenate(model[0]), model[1]
-        scores = trials.model_scores(library, X, model, X)
+        scores = kernels.model_scores(library, X, model, X)
         np.testing.assert_allclose(scores, H @ alpha + b, atol=1e-8)
         value = 0.5 * alpha @ alpha + (0.5 * b**2 if offset == "penalized" else 0.0)
         value += C * np.maximum(0.0, 1.0 - y * scores).sum()
@@ -74,14 +75,14 @@ def test_complete_solutions_are_optimal_over_all_columns(classes, names, offset)
 def test_composites_are_sums_and_forms_are_what_they_say():
     X = np.array([[1.0, 2.0], [3.0, -1.0]])
     linear, quadratic, total = (
-        trials.resolve(trials.make_library([name], FORMS), X)[0].matrix(X, X)
+        kernels.resolve(kernels.make_library([name], FORMS), X)[0].matrix(X, X)
         for name in ("linear", "quadratic", "linear+quadratic")
     )
     np.testing.assert_allclose(linear, X @ X.T / 2)
     np.testing.assert_allclose(quadratic, (1 + X @ X.T / 2) ** 2)
     np.testing.assert_allclose(total, linear + quadratic)
-    raw = trials.make_library(["linear", "quadratic"], trials.Forms("raw", "(1 + xz)^2"))
+    raw = kernels.make_library(["linear", "quadratic"], kernels.Forms("raw", "(1 + xz)^2"))
     np.testing.assert_allclose(raw[0].matrix(X, X), X @ X.T)
     np.testing.assert_allclose(raw[1].matrix(X, X), (1 + X @ X.T) ** 2)
-    homogeneous = trials.resolve(trials.make_library(["quadratic"], trials.Forms("raw", "(xz/d)^2")), X)
+    homogeneous = kernels.resolve(kernels.make_library(["quadratic"], kernels.Forms("raw", "(xz/d)^2")), X)
     np.testing.assert_allclose(homogeneous[0].matrix(X, X), (X @ X.T / 2) ** 2)

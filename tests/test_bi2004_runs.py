@@ -8,8 +8,11 @@ import yaml
 
 from kernsemble.estimators.cg_boost import CGBoostClassifier
 from kernsemble.trials.trial import Trial
-from bi2004 import small_sets, trials
-from bi2004.trials import ALL_FOREST, TARGET, Forms, Rules, make_library, model_scores, paper
+from bi2004 import draws, forest, levels, runs, small
+from bi2004.kernels import Forms, make_library, model_scores
+from bi2004.plan import paper
+from bi2004.runs import Rules
+from bi2004.sets import ALL_FOREST, TARGET
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* rounds with a relative duality gap")  # their protocol
 ROOT = Path(__file__).parents[1]
@@ -24,9 +27,9 @@ def classes(rng):
 
 def test_patience_keeps_the_best_round_and_stops_after_waiting():
     losses = np.array([0.5, 0.4, 0.45, 0.4, 0.3, 0.35, 0.36])
-    assert trials.patient_rounds(losses, 2) == (2, 4)
-    assert trials.patient_rounds(losses, 3) == (5, 7)
-    assert trials.patient_rounds(losses[:1], 3) == (1, 1)
+    assert runs.patient_rounds(losses, 2) == (2, 4)
+    assert runs.patient_rounds(losses, 3) == (5, 7)
+    assert runs.patient_rounds(losses[:1], 3) == (1, 1)
 
 
 def test_reading_tr3_afterwards_is_stopping_with_it(classes):
@@ -35,24 +38,24 @@ def test_reading_tr3_afterwards_is_stopping_with_it(classes):
     long = CGBoostClassifier(["linear", "rbf"], **options).fit(X[:35], y[:35], X_val=X[35:], y_val=y[35:])
     stopped = CGBoostClassifier(["linear", "rbf"], termination="TR3", patience=4, **options)
     stopped.fit(X[:35], y[:35], X_val=X[35:], y_val=y[35:])
-    used, last = trials.rounds_of_rules(long, 4)["TR3"]
+    used, last = runs.rounds_of_rules(long, 4)["TR3"]
     assert (used, last) == (stopped.best_round_, stopped.n_rounds_)
-    w, b = trials.weights_after(long, used)
+    w, b = runs.weights_after(long, used)
     np.testing.assert_allclose(w[: len(stopped.coef_)], stopped.coef_, atol=1e-9)
     assert b == pytest.approx(stopped.intercept_)
 
 
 def test_what_a_run_says_of_itself(classes):
     X, y = classes
-    data = trials.Draw(X[:30], y[:30], X[30:40], y[30:40], X[40:], y[40:])
+    data = draws.Draw(X[:30], y[:30], X[30:40], y[30:40], X[40:], y[40:])
     rules = Rules("free", 1e-6, 1e-6, 5, 60)
-    model = trials.fit_run(make_library(["linear+rbf"], FORMS), data, 10.0, "2-norm", rules)
-    found = trials.describe_run(model, data, 10.0, 5)
+    model = runs.fit_run(make_library(["linear+rbf"], FORMS), data, 10.0, "2-norm", rules)
+    found = runs.describe_run(model, data, 10.0, 5)
     assert set(found) <= set(paper.exhibits["table3"].columns)
     assert found["linear_end"] == found["rbf_end"] == model.n_rounds_
     assert found["quadratic_end"] == 0
     assert found["error_end"] == 10.0 * np.sum(model.predict(X[40:]) != y[40:])
-    curves = trials.read_curves(model, data, 8)
+    curves = runs.read_curves(model, data, 8)
     assert curves["curve_test"][-1] == found["error_end"]
     assert curves["curve_train"][-1] == found["train_error_end"]
     assert set(curves) | set(found) <= set(paper.exhibits["table4"].columns)
@@ -63,23 +66,23 @@ def test_losses_may_be_averaged_and_classes_may_weigh_the_same(classes):
     kernels = [kernel.resolve(X) for kernel in make_library(["linear"], FORMS)]
 
     def scores(name, C):
-        (model,) = small_sets.complete_models(small_sets.LOSSES[name], kernels, X, y, [C])
+        (model,) = small.complete_models(small.LOSSES[name], kernels, X, y, [C])
         return model_scores(kernels, X, model, X)
 
     np.testing.assert_allclose(scores("free, C / n", 50.0), scores("free", 1.0), atol=1e-6)
-    free, balanced = (small_sets.rates(scores(name, 1.0), y) for name in ("free", "free, balanced"))
+    free, balanced = (small.rates(scores(name, 1.0), y) for name in ("free", "free, balanced"))
     assert np.mean(y > 0) < 0.5
     assert balanced[1] < free[1]  # the rare class is missed less often
 
 
 def test_every_loss_is_a_declared_alternative():
     declared = yaml.safe_load((ROOT / "params.yaml").read_text())["bi2004"]["choices"]["offset"]
-    assert declared["explored"] == list(paper.methods("offset")) == list(small_sets.LOSSES)
+    assert declared["explored"] == list(paper.methods("offset")) == list(small.LOSSES)
 
 
 def test_rates_are_shares_of_the_classes():
     y = np.array([1.0, 1.0, -1.0, -1.0, -1.0, -1.0])
-    assert small_sets.rates(np.array([1.0, -1.0, 1.0, -1.0, -1.0, -1.0]), y) == (25.0, 50.0)
+    assert small.rates(np.array([1.0, -1.0, 1.0, -1.0, -1.0, -1.0]), y) == (25.0, 50.0)
 
 
 TINY = {
@@ -167,7 +170,7 @@ def test_a_coarse_tolerance_ends_a_run_before_its_last_round():
 def test_levels_are_read_along_one_run(classes):
     X, y = classes
     model = CGBoostClassifier(["linear", "rbf"], 1.0, n_rounds=100, tol=1e-3).fit(X, y)
-    found = small_sets.read_levels(model, [0.5, 0.1, 0.01, 0.0], lambda w, b: np.count_nonzero(w))
+    found = levels.read_levels(model, [0.5, 0.1, 0.01, 0.0], lambda w, b: np.count_nonzero(w))
     np.testing.assert_array_equal(found["error"], found["columns"])
     assert (np.diff(found["columns"]) >= 0).all()
     assert found["columns"][-1] == np.count_nonzero(model.coef_)
@@ -184,7 +187,7 @@ def test_levels_of_the_target_use_the_points_of_figure1():
 
 
 def test_all_of_forest_on_a_part_of_it(monkeypatch):
-    monkeypatch.setattr(trials, "_ALL", 400)
+    monkeypatch.setattr(forest, "_ALL", 400)
     found = tiny("forest", ALL_FOREST, "stratified")
     assert found["n_train"] == 320
     assert 0 < found["linear"] + found["quadratic"] + found["rbf"] <= 10

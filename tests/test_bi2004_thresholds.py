@@ -13,8 +13,10 @@ from kernsemble.report import words
 from bi2004 import charts_thresholds as readings
 from bi2004 import in_words
 from bi2004.charts import printed_numbers
-from bi2004.small_sets import missed_at, models_for_labels, thresholds
-from bi2004.trials import SMALL_CHOICES, Forms, make_library, model_scores, paper, resolve
+from bi2004.kernels import Forms, make_library, model_scores, resolve
+from bi2004.plan import paper
+from bi2004.sets import SMALL_CHOICES
+from bi2004.thresholds import missed_at, models_for_labels, thresholds
 
 ROOT = Path(__file__).parents[1]
 SENTENCES = [f for name, f in inspect.getmembers(in_words, inspect.isfunction) if name.startswith("say_")]

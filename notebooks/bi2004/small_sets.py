@@ -1,4 +1,19 @@
-"""Small."""
+"""The experiments of bi2004 on small sets, and what it proves.
+
+Table 2 with its offsets, losses and thresholds; figure 1; runs read at several places; several widths in one
+library; theorem 3.1, proposition 4.1, and every formulation beside an independent solver.
+
+Thresholds see training scores only. "solved": the offset of problem (11), free. "share": as many training
+points are called positive as are. "mean": the mean score is the mean label. "support": the offset is the
+mean of y_i - f(x_i) over the points with u_i > 0, bounded ones too. "classes": half way between the mean
+scores of the classes. "extremes": half way between the lowest positive and the highest negative score, the
+offset of separable problems. "dropped": no offset. "labels": the labels get mean 0 and deviation 1 like the
+features; then y_i f(x_i) >= 1 asks for scores beyond 1 / y_i.
+
+With free coefficients every column has a weight at the 2-norm optimum, so that a number of columns belongs to
+a place in the run: composite and mixture are read where the objective exceeds that of the end, whose
+certified gap is small, by some share (levels).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +21,7 @@ import copy
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +31,9 @@ from kernsemble.estimators.cg_boost import CGBoostClassifier
 from kernsemble.estimators.cg_boost_novelty import CGBoostNovelty
 from kernsemble.estimators.cg_boost_regressor import CGBoostRegressor
 from kernsemble.hypotheses.kernel_columns import KernelColumns
-from kernsemble.hypotheses.kernel_library import CompositeKernel, GaussianKernel, Kernel, LinearKernel
+from kernsemble.hypotheses.kernel_library import GaussianKernel, Kernel, LinearKernel
 from kernsemble.masters.quadratic import HingeQP
+from kernsemble.trials.bench import cut_folds, seconds_of, timed
 from kernsemble.trials.trial import Trial
 from bi2004.trials import (
     NORMS,
@@ -24,10 +41,10 @@ from bi2004.trials import (
     SMALL_SETS,
     TARGET,
     WIDTHS_TARGET,
-    Forms,
     Model,
-    Offset,
+    Protocol,
     columns_by_kernel,
+    combine,
     folds_of,
     make_library,
     model_scores,
@@ -35,21 +52,23 @@ from bi2004.trials import (
     paper,
     percent_wrong,
     resolve,
+    settings,
     small_set,
     weights_after,
 )
 
-# small
-
-Folds = list[tuple[np.ndarray, np.ndarray]]
+Solve = Callable[[Sequence[Kernel], np.ndarray, np.ndarray, Sequence[float]], list[Model]]
 _TIMED_ROWS = 10_000
+
+
+# Table 2: five-fold cross-validation, and what the offset and the loss change
 
 
 @dataclass(frozen=True)
 class Loss:
     """The offset, and what C multiplies: the sum of losses or their mean, of examples or of classes."""
 
-    offset: Offset
+    offset: str
     averaged: bool = False
     balanced: bool = False
 
@@ -77,34 +96,34 @@ def complete_models(
 
 
 def choose_cost(
-    loss: Loss, kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, Cs: Sequence[float], n_folds: int
+    solve: Solve, kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, Cs: Sequence[float], n_folds: int
 ) -> float:
-    """Return the C of least cross-validation error of the complete solutions, the smallest of equal ones."""
+    """Return the C of least cross-validation error of the complete solutions, the smallest of equal ones.
+
+    The rows are in random order already.
+    """
     wrong = np.zeros(len(Cs))
-    for train, held in inner_folds(len(y), n_folds):
+    for train, held in cut_folds(np.arange(len(y)), n_folds):
         resolved = resolve(kernels, X[train])
-        models = complete_models(loss, resolved, X[train], y[train], Cs)
+        models = solve(resolved, X[train], y[train], Cs)
         scores = [model_scores(resolved, X[train], model, X[held]) for model in models]
         wrong += [np.sum((score > 0) != (y[held] > 0)) for score in scores]
     return Cs[int(np.argmin(wrong))]
 
 
-def inner_folds(n_samples: int, n_folds: int) -> Folds:
-    """Return folds of rows that are in random order already."""
-    fold = np.arange(n_samples) % n_folds
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
-
-
 def rates(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """False positives among the negatives and false negatives among the positives, in percent."""
-    wrong = (scores > 0) != (y > 0)
-    return tuple(round(100.0 * float(wrong[y == sign].mean()), 4) for sign in (-1.0, 1.0))
+    return tuple(percent_wrong(scores[y == sign], y[y == sign]) for sign in (-1.0, 1.0))
+
+
+def named_rates(scores: Iterable[tuple[str, np.ndarray]], y: np.ndarray) -> dict[str, float]:
+    """Return FP and FN rates under the names that scores have."""
+    pairs = {name: rates(some, y) for name, some in scores}
+    return {f"{rate}_{name}": pair[k] for name, pair in pairs.items() for k, rate in enumerate(("FP", "FN"))}
 
 
 @paper.trials("table2", methods=tuple(SMALL_CHOICES), datasets=SMALL_SETS)
-def cross_validation(
-    trial: Trial, *, forms: Forms, offset: Offset, tau: float, gap: float, Cs: list[float], n_folds: int
-) -> dict[str, float]:
+def cross_validation(trial: Trial, *, protocol: Protocol, n_folds: int) -> dict[str, float]:
     """Errors pooled over the folds; columns, evaluations and seconds are means over the folds.
 
     C is chosen within the first fold's training set and kept. The run of column generation goes on until the
@@ -112,46 +131,28 @@ def cross_validation(
     """
     X, y = small_set(trial.dataset)
     folds = folds_of(trial, len(y), n_folds)
-    kernels = make_library(SMALL_CHOICES[trial.method], forms)
-    first, loss = folds[0][0], Loss(offset)
-    C = choose_cost(loss, kernels, X[first], y[first], Cs, n_folds)
+    kernels = make_library(SMALL_CHOICES[trial.method], protocol)
+    first, solve = folds[0][0], partial(complete_models, Loss(protocol.offset))
+    C = choose_cost(solve, kernels, X[first], y[first], protocol.Cs, n_folds)
     scores, parts = {name: np.empty(len(y)) for name in ("tst", "TR1", "optimum")}, []
     for train, held in folds:
-        model = CGBoostClassifier(
-            kernels,
-            C,
-            intercept=offset,
-            n_rounds=len(kernels) * len(train),
-            tol=gap,
-            tau=tau,
-            stratified=True,
-        ).fit(X[train], y[train])
+        options = settings(protocol, n_rounds=len(kernels) * len(train))
+        model = CGBoostClassifier(kernels, C, **options).fit(X[train], y[train])
         at_tr1 = weights_after(model, model.termination_rounds_["TR1"] or model.n_rounds_)
         resolved = resolve(kernels, X[train])
-        (best,) = complete_models(loss, resolved, X[train], y[train], [C])
+        (best,) = solve(resolved, X[train], y[train], [C])
         scores["tst"][held] = model.decision_function(X[held])
         scores["TR1"][held] = model.hypotheses_.decision(X[held], *at_tr1)
         scores["optimum"][held] = model_scores(resolved, X[train], best, X[held])
         parts.append(_describe(model, at_tr1[0], X[held]))
     means = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
     error = 100.0 * float(np.mean((scores["tst"] > 0) != (y > 0)))
-    return _named_rates(scores.items(), y) | means | {"error": error, "log10_C": float(np.log10(C))}
-
-
-def _named_rates(scores: Iterable[tuple[str, np.ndarray]], y: np.ndarray) -> dict[str, float]:
-    """Return FP and FN rates under the names that scores have."""
-    pairs = {name: rates(some, y) for name, some in scores}
-    return {f"{rate}_{name}": pair[k] for name, pair in pairs.items() for k, rate in enumerate(("FP", "FN"))}
+    return named_rates(scores.items(), y) | means | {"error": error, "log10_C": float(np.log10(C))}
 
 
 def _describe(model: CGBoostClassifier, w_tr1: np.ndarray, Z: np.ndarray) -> dict[str, float]:
     """Columns at the end and at TR1, evaluations, gap, and seconds; those of the test for 10,000 points."""
     tiled = np.resize(Z, (_TIMED_ROWS, Z.shape[1]))
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        model.hypotheses_.decision(tiled, model.coef_, model.intercept_)
-        times.append(time.process_time() - start)
     end, tr1 = (columns_by_kernel(model.hypotheses_.counts(w)) for w in (model.coef_, w_tr1))
     return {
         "C_l": end["linear"],
@@ -161,28 +162,28 @@ def _describe(model: CGBoostClassifier, w_tr1: np.ndarray, Z: np.ndarray) -> dic
         "evaluations": model.n_kernel_evaluations_,
         "gap": model.dual_gap_ / model.objective_path_[-1],
         "T_trn": float(model.oracle_seconds_path_.sum() + model.master_seconds_path_.sum()),
-        "T_tst": min(times),
+        "T_tst": seconds_of(model.decision_function, tiled, repeats=3, clock=time.process_time),
     }
 
 
 @paper.trials("offset", methods=tuple(LOSSES), datasets=SMALL_SETS)
-def offsets(trial: Trial, *, forms: Forms, Cs: list[float], n_folds: int) -> dict[str, float]:
+def offsets(trial: Trial, *, protocol: Protocol, n_folds: int) -> dict[str, float]:
     """FP and FN rates of the complete solutions of table 2's four models, with another offset or loss."""
     X, y = small_set(trial.dataset)
     folds = folds_of(trial, len(y), n_folds)
-    loss, first = LOSSES[trial.method], folds[0][0]
+    solve, first = partial(complete_models, LOSSES[trial.method]), folds[0][0]
     scores = {name: np.empty(len(y)) for name in SMALL_CHOICES}
     for name, library in SMALL_CHOICES.items():
-        kernels = make_library(library, forms)
-        C = choose_cost(loss, kernels, X[first], y[first], Cs, n_folds)
+        kernels = make_library(library, protocol)
+        C = choose_cost(solve, kernels, X[first], y[first], protocol.Cs, n_folds)
         for train, held in folds:
             resolved = resolve(kernels, X[train])
-            (model,) = complete_models(loss, resolved, X[train], y[train], [C])
+            (model,) = solve(resolved, X[train], y[train], [C])
             scores[name][held] = model_scores(resolved, X[train], model, X[held])
-    return _named_rates(scores.items(), y)
+    return named_rates(scores.items(), y)
 
 
-# thresholds
+# Table 2's machines at other thresholds than the offset that they are solved with
 
 _ON_MARGIN = 1e-3  # how far beyond 1 the margin of a point with u_i > 0 may seem
 
@@ -224,18 +225,6 @@ def models_for_labels(
     return [([half * alpha for alpha in alphas], center + half * b) for alphas, b in solved]
 
 
-def choose(
-    kernels: Sequence[Kernel], X: np.ndarray, t: np.ndarray, Cs: Sequence[float], n_folds: int
-) -> float:
-    """Return the C of least cross-validation error at threshold 0, the smallest of equal ones."""
-    wrong = np.zeros(len(Cs))
-    for train, held in inner_folds(len(t), n_folds):
-        resolved = resolve(kernels, X[train])
-        for k, model in enumerate(models_for_labels(resolved, X[train], t[train], Cs)):
-            wrong[k] += np.sum((model_scores(resolved, X[train], model, X[held]) > 0) != (t[held] > 0))
-    return Cs[int(np.argmin(wrong))]
-
-
 def missed_at(scores: np.ndarray, y: np.ndarray, levels: Sequence[float]) -> np.ndarray:
     """Return false negatives in percent where false positives are at the levels, in percent."""
     cuts = np.quantile(scores[y < 0], 1.0 - np.asarray(levels) / 100.0)
@@ -244,15 +233,18 @@ def missed_at(scores: np.ndarray, y: np.ndarray, levels: Sequence[float]) -> np.
 
 @paper.trials("thresholds", methods=tuple(SMALL_CHOICES), datasets=SMALL_SETS)
 def at_thresholds(
-    trial: Trial, *, forms: Forms, Cs: list[float], n_folds: int, roc_levels: list[float]
+    trial: Trial, *, protocol: Protocol, n_folds: int, roc_levels: list[float]
 ) -> dict[str, float | np.ndarray]:
     """FP and FN rates of complete solutions of table 2 by each rule, pooled over folds; and the ROC curve."""
     X, y = small_set(trial.dataset)
     folds = folds_of(trial, len(y), n_folds)
-    kernels = make_library(SMALL_CHOICES[trial.method], forms)
+    kernels = make_library(SMALL_CHOICES[trial.method], protocol)
     standardized = (y - y.mean()) / y.std(ddof=1)
     first, scores = folds[0][0], {"labels": np.empty(len(y))}
-    C, C_labels = (choose(kernels, X[first], t[first], Cs, n_folds) for t in (y, standardized))
+    C, C_labels = (
+        choose_cost(models_for_labels, kernels, X[first], t[first], protocol.Cs, n_folds)
+        for t in (y, standardized)
+    )
     for train, held in folds:
         resolved = resolve(kernels, X[train])
         (model,) = models_for_labels(resolved, X[train], y[train], [C])
@@ -261,71 +253,58 @@ def at_thresholds(
             scores.setdefault(rule, np.empty(len(y)))[held] = new - cut
         (model,) = models_for_labels(resolved, X[train], standardized[train], [C_labels])
         scores["labels"][held] = model_scores(resolved, X[train], model, X[held])
-    named = {rule: rates(some, y) for rule, some in scores.items()}
-    read = {f"{rate}_{rule}": pair[k] for rule, pair in named.items() for k, rate in enumerate(("FP", "FN"))}
-    return read | {"missed": missed_at(scores["solved"], y, roc_levels)}
+    return named_rates(scores.items(), y) | {"missed": missed_at(scores["solved"], y, roc_levels)}
 
 
-# target
+# Figure 1: regression on a target that is linear + RBF, with four models and two norms
 
 TARGET_METHODS = tuple(f"{norm}/{name}" for norm in NORMS for name in SMALL_CHOICES)
 
 
-def target_library(name: str, target_sigma: float) -> list[Kernel]:
+@dataclass(frozen=True)
+class Target:
+    """Points to draw, the width of the bumps, the noise and the tube of the loss."""
+
+    target_sizes: dict[str, int]
+    target_sigma: float
+    target_noise: float
+    target_epsilon: float
+
+
+def target_library(name: str, sigma: float) -> list[Kernel]:
     """Return the kernels of a model; the RBF kernel has the target's own width."""
-    single = {"linear": LinearKernel(), "rbf": GaussianKernel(width=target_sigma**2)}
-    made = []
-    for kernel in SMALL_CHOICES[name]:
-        parts = [single[part] for part in kernel.split("+")]
-        made.append(parts[0] if len(parts) == 1 else CompositeKernel(parts))
-    return made
+    return combine(SMALL_CHOICES[name], {"linear": LinearKernel(), "rbf": GaussianKernel(width=sigma**2)})
 
 
-def target_data(trial: Trial, target_sizes: dict[str, int], sigma: float, noise: float):
+def target_data(trial: Trial, target: Target):
     """Return training points, noisy validation points, and noise-free test points, each (X, y)."""
-    rng = trial.shared_rng("target", dataset=TARGET)
+    rng, sizes, sigma = trial.shared_rng("target", dataset=TARGET), target.target_sizes, target.target_sigma
     train, validation = (
-        linear_rbf(target_sizes[part], sigma, noise, rng) for part in ("train", "validation")
+        linear_rbf(sizes[part], sigma, target.target_noise, rng) for part in ("train", "validation")
     )
-    Z = rng.uniform(-1.0, 1.0, (target_sizes["test"], 2))
+    Z = rng.uniform(-1.0, 1.0, (sizes["test"], 2))
     return train, validation, (Z, linear_rbf_target(Z, sigma))
 
 
 def fit_target(
-    method: str, X: np.ndarray, y: np.ndarray, C: float, sigma: float, epsilon: float, gap: float
+    method: str, X: np.ndarray, y: np.ndarray, C: float, target: Target, gap: float
 ) -> CGBoostRegressor:
     """Solve (13), or its 1-norm form, over the columns of one model to a certified gap."""
     norm, _, name = method.partition("/")
-    kernels = target_library(name, sigma)
-    n_rounds = len(kernels) * len(y)
-    return CGBoostRegressor(
-        kernels, C, epsilon=epsilon, norm=NORMS[norm], n_rounds=n_rounds, tol=gap, stratified=True
-    ).fit(X, y)  # fmt: skip
+    kernels = target_library(name, target.target_sigma)
+    options = {"norm": NORMS[norm], "n_rounds": len(kernels) * len(y), "tol": gap, "stratified": True}
+    return CGBoostRegressor(kernels, C, epsilon=target.target_epsilon, **options).fit(X, y)
 
 
 @paper.trials("figure1", methods=TARGET_METHODS, datasets=(TARGET,))
-def linear_and_rbf(
-    trial: Trial,
-    *,
-    target_sizes: dict[str, int],
-    target_sigma: float,
-    target_noise: float,
-    target_epsilon: float,
-    target_Cs: list[float],
-    gap: float,
-) -> dict[str, float]:
+def linear_and_rbf(trial: Trial, *, target: Target, target_Cs: list[float], gap: float) -> dict[str, float]:
     """Choose C on validation data; the root mean squared error is that against the target without noise."""
-    train, validation, (Z, f) = target_data(trial, target_sizes, target_sigma, target_noise)
-    runs, seconds = [], []
-    for C in target_Cs:
-        start = time.process_time()
-        runs.append(fit_target(trial.method, *train, C, target_sigma, target_epsilon, gap))
-        seconds.append(time.process_time() - start)
-    best = int(np.argmin([root_mean_square(run.predict(validation[0]) - validation[1]) for run in runs]))
-    model = runs[best]
-    start = time.process_time()
-    predicted = model.predict(Z)
-    test_seconds = time.process_time() - start
+    train, validation, (Z, f) = target_data(trial, target)
+    runs = [timed(fit_target, trial.method, *train, C, target, gap) for C in target_Cs]
+    losses = [root_mean_square(run.predict(validation[0]) - validation[1]) for run, _ in runs]
+    best = int(np.argmin(losses))
+    model, fit_seconds = runs[best]
+    predicted, test_seconds = timed(model.predict, Z)
     return {
         "rmse": root_mean_square(predicted - f),
         "train_rmse": root_mean_square(model.predict(train[0]) - train[1]),
@@ -333,7 +312,7 @@ def linear_and_rbf(
         "rbf_columns": float(columns_by_kernel(model.n_columns_)["rbf"]),
         "evaluations": float(model.n_kernel_evaluations_),
         "log10_C": float(np.log10(target_Cs[best])),
-        "fit_seconds": seconds[best],
+        "fit_seconds": fit_seconds,
         "test_seconds": test_seconds,
     }
 
@@ -343,37 +322,23 @@ def root_mean_square(values: np.ndarray) -> float:
     return float(np.sqrt(np.mean(np.square(values))))
 
 
-# levels
+# One run read at several places: errors, columns and seconds against how far it went
 
 LEVEL_METHODS = ("composite", "mixture")
 
 
 @paper.trials("levels", methods=LEVEL_METHODS, datasets=SMALL_SETS)
 def levels_on_small_sets(
-    trial: Trial,
-    *,
-    forms: Forms,
-    offset: Offset,
-    tau: float,
-    Cs: list[float],
-    n_folds: int,
-    levels_gap: float,
-    excesses: list[float],
+    trial: Trial, *, protocol: Protocol, n_folds: int, levels_gap: float, excesses: list[float]
 ) -> dict[str, np.ndarray]:
     """Problem (11) on the first fold of table 2; errors are percentages of the held-out rows."""
     X, y = small_set(trial.dataset)
     train, held = folds_of(trial, len(y), n_folds)[0]
-    kernels = make_library(SMALL_CHOICES[trial.method], forms)
-    C = choose_cost(Loss(offset), kernels, X[train], y[train], Cs, n_folds)
-    model = CGBoostClassifier(
-        kernels,
-        C,
-        intercept=offset,
-        n_rounds=len(kernels) * len(train),
-        tol=levels_gap,
-        tau=tau,
-        stratified=True,
-    ).fit(X[train], y[train])
+    kernels = make_library(SMALL_CHOICES[trial.method], protocol)
+    solve = partial(complete_models, Loss(protocol.offset))
+    C = choose_cost(solve, kernels, X[train], y[train], protocol.Cs, n_folds)
+    options = settings(protocol, n_rounds=len(kernels) * len(train), tol=levels_gap)
+    model = CGBoostClassifier(kernels, C, **options).fit(X[train], y[train])
 
     def error(w: np.ndarray, b: float) -> float:
         return percent_wrong(model.hypotheses_.decision(X[held], w, b), y[held])
@@ -383,20 +348,11 @@ def levels_on_small_sets(
 
 @paper.trials("levels", methods=LEVEL_METHODS, datasets=(TARGET,))
 def levels_on_target(
-    trial: Trial,
-    *,
-    target_sizes: dict[str, int],
-    target_sigma: float,
-    target_noise: float,
-    target_epsilon: float,
-    target_Cs: list[float],
-    levels_gap: float,
-    excesses: list[float],
+    trial: Trial, *, target: Target, target_Cs: list[float], levels_gap: float, excesses: list[float]
 ) -> dict[str, np.ndarray]:
     """Problem (13) on the points of figure 1; errors are root mean squares against the target."""
-    train, validation, (Z, f) = target_data(trial, target_sizes, target_sigma, target_noise)
-    settings = target_sigma, target_epsilon, levels_gap
-    runs = [fit_target(f"2-norm/{trial.method}", *train, C, *settings) for C in target_Cs]
+    train, validation, (Z, f) = target_data(trial, target)
+    runs = [fit_target(f"2-norm/{trial.method}", *train, C, target, levels_gap) for C in target_Cs]
     losses = [root_mean_square(run.predict(validation[0]) - validation[1]) for run in runs]
     model = runs[int(np.argmin(losses))]
 
@@ -425,7 +381,7 @@ def read_levels(
     return dict(zip(names, np.array(rows, dtype=float).T, strict=True))
 
 
-# widths
+# Several RBF widths in one library: the paper argues for it and did not run it
 
 WIDTH_METHODS = ("mean width", "one width, selected", "library of widths")
 _TEST_POINTS = 2000
@@ -475,13 +431,16 @@ def widths(
     problem = _on_target(trial, rules) if trial.dataset == WIDTHS_TARGET else _on_small_set(trial, rules)
     X, y = problem.train
     cut = 3 * len(y) // 4
-    start = time.process_time()
     candidates = [(library, C) for library in _libraries(trial.method, factors) for C in widths_Cs]
-    losses = [
-        problem.loss(problem.fit(library, C, X[:cut], y[:cut]), X[cut:], y[cut:]) for library, C in candidates
-    ]
-    model = problem.fit(*candidates[int(np.argmin(losses))], X, y)
-    seconds = time.process_time() - start
+
+    def choose_and_fit() -> _Model:
+        losses = [
+            problem.loss(problem.fit(*candidate, X[:cut], y[:cut]), X[cut:], y[cut:])
+            for candidate in candidates
+        ]
+        return problem.fit(*candidates[int(np.argmin(losses))], X, y)
+
+    model, seconds = timed(choose_and_fit)
     return {
         "error": problem.loss(model, *problem.test),
         "columns": float(np.count_nonzero(model.coef_)),
@@ -537,7 +496,7 @@ def _rmse_percent(model: CGBoostRegressor, Z: np.ndarray, z: np.ndarray) -> floa
     return 100.0 * float(np.sqrt(np.mean(np.square(model.predict(Z) - z))))
 
 
-# theory
+# Theorem 3.1, proposition 4.1, and every formulation of the paper
 
 THEOREMS = ("(7), regular", "(7), stratified", "(11), regular", "(11), stratified")
 _LIBRARY = ("linear", "rbf")
@@ -627,8 +586,8 @@ def classifiers(trial: Trial, *, n_points: int, theory_C: float) -> dict[str, fl
     """
     X, y = _some_points(trial, n_points)
     options = CLASSIFIERS[trial.method]
-    settings = {"n_rounds": 2 * n_points, "tol": 1e-6, "tau": 1e-7, "stratified": True}
-    model = CGBoostClassifier(_LIBRARY, theory_C, **settings, **options)
+    run = {"n_rounds": 2 * n_points, "tol": 1e-6, "tau": 1e-7, "stratified": True}
+    model = CGBoostClassifier(_LIBRARY, theory_C, **run, **options)
     model.fit(X, y)
     error = 100.0 * float(np.mean(model.predict(X) != y))
     return _summary(model, _all_columns(model, X), y, {"C": theory_C, "loss": "hinge", **options}, error)
@@ -640,17 +599,15 @@ def regressors(
     *,
     n_points: int,
     theory_C: float,
-    target_sigma: float,
-    target_noise: float,
-    target_epsilon: float,
+    target: Target,
 ) -> dict[str, float]:
     """Solve one formulation of regression; the score is the root mean squared training error."""
-    X, y = linear_rbf(n_points, target_sigma, target_noise, trial.shared_rng("points"))
+    X, y = linear_rbf(n_points, target.target_sigma, target.target_noise, trial.shared_rng("points"))
     options = REGRESSORS[trial.method]
-    settings = {"n_rounds": 2 * n_points, "tol": 1e-6, "tau": 1e-7, "stratified": True}
-    model = CGBoostRegressor(_LIBRARY, theory_C, epsilon=target_epsilon, **settings, **options).fit(X, y)
+    run = {"n_rounds": 2 * n_points, "tol": 1e-6, "tau": 1e-7, "stratified": True}
+    model = CGBoostRegressor(_LIBRARY, theory_C, epsilon=target.target_epsilon, **run, **options).fit(X, y)
     rmse = float(np.sqrt(np.mean(np.square(model.predict(X) - y))))
-    problem = {"C": theory_C, "loss": "tube", "epsilon": target_epsilon, **options}
+    problem = {"C": theory_C, "loss": "tube", "epsilon": target.target_epsilon, **options}
     return _summary(model, _all_columns(model, X), y, problem, rmse)
 
 
@@ -684,7 +641,7 @@ def _summary(model, H: np.ndarray, y: Sequence[float], problem: dict, score: flo
     }
 
 
-# judge
+# An independent judge: every formulation over all columns at once, by a general cone solver
 
 
 def judge_value(H: np.ndarray, y: np.ndarray, problem: Mapping[str, Any]) -> float:

@@ -1,11 +1,28 @@
-"""Trials."""
+r"""The experiments of bi2004: what they consist of, what data they draw, and the trials on the large sets.
+
+Every model is f(x) = sum_j alpha_j K_j(x) + b over the columns K_j of all kernels of a library, centered at
+the training points. With the 2-norm and coefficients free it solves problem (11),
+
+    min  1/2 |alpha|^2 + C sum_i max(0, 1 - y_i f(x_i)),
+
+and with the 1-norm the linear program (4). `CGBoostClassifier` generates columns until the certified duality
+gap of the problem over all columns is at most ``gap`` of the objective (TR2), or rounds run out (TR4).
+`optimal_models` solves (11) over all columns at once: its dual has the kernel matrix H H', so that the square
+factor R' of H' = QR stands in for H.
+
+TR1 is read at the last round before no column centered at an error point violates the dual; TR3 at the
+round of the smallest validation error, once it has not improved for ``patience`` rounds, with the seconds
+until that is known. A run that stops there and one that goes on agree up to there.
+
+Paper symbols: alpha = ``coef_``, b = ``intercept_``, C_l, C_q, C_r = columns of each kernel.
+"""
 
 from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Any, Literal
@@ -27,10 +44,10 @@ from kernsemble.hypotheses.kernel_library import (
 from kernsemble.masters.base import Solution
 from kernsemble.masters.kernel_hinge import kernel_hinge_path
 from kernsemble.masters.quadratic import Hinge
+from kernsemble.trials import bench
+from kernsemble.trials.bench import cut_folds, seconds_of, timed
 from kernsemble.trials.registry import Paper
 from kernsemble.trials.trial import Trial
-
-# sets
 
 SMALL_SETS = ("Breast", "Ionosphere", "Pima")
 LARGE_SETS = ("Digits", "Forest")
@@ -67,8 +84,6 @@ NORMS = {"2-norm": "l2", "1-norm": "l1"}
 # Where the machines of table 2 are cut; the module of that name says how.
 THRESHOLDS = ("solved", "share", "mean", "support", "classes", "extremes", "dropped", "labels")
 
-
-# plan
 
 paper = Paper(
     "bi2004",
@@ -202,43 +217,59 @@ paper.exhibit(
 )
 
 
-# draws
+# What the trials are told
 
-Scaling = Literal["all rows", "training rows"]
-DigitsTask = Literal["odd", "large", "three"]
+
+@dataclass(frozen=True)
+class Protocol:
+    """Forms of the kernels (the RBF's width is the paper's), offset, tolerances, and the grid of C."""
+
+    linear_form: Literal["per feature", "raw"]
+    quadratic_form: Literal["(1 + xz/d)^2", "(xz/d)^2", "(1 + xz)^2"]
+    offset: Literal["free", "penalized", "none"]
+    tau: float
+    gap: float
+    Cs: list[float]
+
+
+@dataclass(frozen=True)
+class LargeProtocol(Protocol):
+    """Of the large sets also: rows to draw, their scaling, the digits' task, TR3's patience, most rounds."""
+
+    sizes: dict[str, int]
+    scaling: Literal["all rows", "training rows"]
+    digits_task: Literal["odd", "large", "three"]
+    patience: int
+    n_rounds: int
+
+
+def settings(protocol: Protocol, **others: Any) -> dict[str, Any]:
+    """Return what a stratified run is told, C, the rounds and the norm apart."""
+    common = {"intercept": protocol.offset, "stratified": True, "tol": protocol.gap, "tau": protocol.tau}
+    return common | others
+
+
+# The data
 
 POSITIVE_DIGITS = {"odd": "13579", "large": "56789", "three": "3"}
 _CHUNK = 20_000  # rows that are floating-point numbers at a time
 
 
 @dataclass(frozen=True)
-class Task:
-    """How rows are drawn: how many, over what they are standardized, what the digits' two classes are."""
-
-    sizes: dict[str, int]
-    scaling: Scaling
-    digits_task: DigitsTask = "odd"
-
-
-@dataclass(frozen=True)
-class Draw:
+class Draw(bench.Draw):
     """Training, validation and test part; labels are -1.0 and +1.0."""
 
-    X: np.ndarray
-    y: np.ndarray
     X_val: np.ndarray
     y_val: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
 
 
 def percent_wrong(scores: np.ndarray, y: np.ndarray) -> float:
     """Return the share of wrong signs in percent, to four decimals, which keeps the evidence short."""
-    return round(100.0 * float(np.mean((scores > 0) != (y > 0))), 4)
+    return round(bench.percent_wrong(scores > 0, y > 0), 4)
 
 
 @lru_cache(maxsize=1)
-def whole_set(label: str, digits_task: DigitsTask = "odd") -> Dataset:
+def whole_set(label: str, digits_task: str = "odd") -> Dataset:
     """Return a dataset as the paper's table 1 has it; the label's second class is +1.
 
     Forest: the two largest classes. Digits: MNIST's 60,000 training images. Ionosphere: without the column
@@ -267,24 +298,25 @@ def standardize(X: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> np.ndarr
     return np.where(spread > 0, (X - mean) / np.where(spread > 0, spread, 1.0), 0.0)
 
 
-def draw(trial: Trial, label: str, task: Task) -> Draw:
+def draw(trial: Trial, label: str, large: LargeProtocol, n_train: int | None = None) -> Draw:
     """Draw disjoint training, validation and test rows; all methods of a label and a number share them.
 
     The test and validation rows come first, so that draws of more training rows (table 5) contain those of
     fewer, with the same test rows.
     """
-    data = whole_set(label, task.digits_task) if label == "Digits" else whole_set(label)
+    data = whole_set(label, large.digits_task) if label == "Digits" else whole_set(label)
+    sizes = large.sizes | ({} if n_train is None else {"train": n_train})
     order = trial.shared_rng("split", dataset=label).permutation(data.n_samples)
-    cuts = np.cumsum([task.sizes[part] for part in ("test", "validation", "train")])
+    cuts = np.cumsum([sizes[part] for part in ("test", "validation", "train")])
     test, validation, train = np.split(order[: cuts[-1]], cuts[:-1])
     raw = data.X[train].astype(np.float64)
-    if task.scaling == "all rows":
+    if large.scaling == "all rows":
         mean, spread = moments(label)
     else:
         mean, spread = raw.mean(axis=0), raw.std(axis=0, ddof=1)
-    parts = (standardize(data.X[rows], mean, spread) for rows in (train, validation, test))
-    labels = (data.signs[rows].astype(np.float64) for rows in (train, validation, test))
-    return Draw(*(item for pair in zip(parts, labels, strict=True) for item in pair))
+    X, X_test, X_val = (standardize(data.X[rows], mean, spread) for rows in (train, test, validation))
+    y, y_test, y_val = (data.signs[rows].astype(np.float64) for rows in (train, test, validation))
+    return Draw(X, y, X_test, y_test, X_val, y_val)
 
 
 def small_set(label: str) -> tuple[np.ndarray, np.ndarray]:
@@ -294,50 +326,38 @@ def small_set(label: str) -> tuple[np.ndarray, np.ndarray]:
     return standardize(data.X, mean, spread)[:, spread > 0], data.signs.astype(np.float64)
 
 
-def folds_of(trial: Trial, n_samples: int, n_folds: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return (training, held-out) indices of a random partition, the same for all methods."""
-    order = trial.shared_rng("folds").permutation(n_samples)
-    fold = np.empty(n_samples, dtype=np.intp)
-    fold[order] = np.arange(n_samples) % n_folds
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+def folds_of(trial: Trial, n_samples: int, n_folds: int) -> bench.Folds:
+    """Return (training, held-out) rows of a random partition, the same for all methods."""
+    return cut_folds(trial.shared_rng("folds").permutation(n_samples), n_folds)
 
 
-# kernels
-
-LinearForm = Literal["per feature", "raw"]
-Offset = Literal["free", "penalized", "none"]
-QuadraticForm = Literal["(1 + xz/d)^2", "(xz/d)^2", "(1 + xz)^2"]
+# Libraries of kernels, and the exact optimum of problem (11)
 
 _TOL = 1e-5  # relative gap
 
 Model = tuple[list[np.ndarray], float]  # the coefficients of each kernel's columns, and the offset
 
 
-@dataclass(frozen=True)
-class Forms:
-    """What the linear and the quadratic kernel are; the RBF kernel's width is the paper's."""
-
-    linear_form: LinearForm
-    quadratic_form: QuadraticForm
-
-
-def make_library(names: Sequence[str], forms: Forms) -> list[Kernel]:
+def make_library(names: Sequence[str], protocol: Protocol) -> list[Kernel]:
     """Return the kernels of a library; a name such as "linear+rbf" is a composite kernel, mu = 1."""
     quadratic = {
         "(1 + xz/d)^2": QuadraticKernel(scale="n_features", offset=1.0),
         "(xz/d)^2": QuadraticKernel(scale="n_features", offset=0.0),
         "(1 + xz)^2": QuadraticKernel(scale=1.0, offset=1.0),
-    }[forms.quadratic_form]
-    single = {
-        "linear": LinearKernel(scale="n_features" if forms.linear_form == "per feature" else 1.0),
-        "quadratic": quadratic,
-        "rbf": GaussianKernel(width="mean"),
-    }
-    made = []
-    for name in names:
-        parts = [single[part] for part in name.split("+")]
-        made.append(parts[0] if len(parts) == 1 else CompositeKernel(parts))
-    return made
+    }[protocol.quadratic_form]
+    linear = LinearKernel(scale="n_features" if protocol.linear_form == "per feature" else 1.0)
+    return combine(names, {"linear": linear, "quadratic": quadratic, "rbf": GaussianKernel(width="mean")})
+
+
+def combine(names: Sequence[str], single: dict[str, Kernel]) -> list[Kernel]:
+    """Return single kernels and sums of them by their names."""
+    parts = [[single[part] for part in name.split("+")] for name in names]
+    return [some[0] if len(some) == 1 else CompositeKernel(some) for some in parts]
+
+
+def resolve(kernels: Sequence[Kernel], X: np.ndarray) -> list[Kernel]:
+    """Return the kernels with the scales that depend on the training set filled in."""
+    return [kernel.resolve(X) for kernel in kernels]
 
 
 def optimal_models(
@@ -345,7 +365,7 @@ def optimal_models(
     X: np.ndarray,
     y: np.ndarray,
     Cs: Sequence[float],
-    offset: Offset,
+    offset: str,
     weight: np.ndarray | None = None,
 ) -> list[Model]:
     """Solve problem (11) over all columns, for each C; kernels are resolved on X, losses may have weights."""
@@ -357,7 +377,7 @@ def optimal_models(
     return [(np.split(Q @ z, len(kernels)), b) for z, b in solved]
 
 
-def _solve_whole(Z: np.ndarray, y: np.ndarray, C: np.ndarray, offset: Offset) -> tuple[np.ndarray, float]:
+def _solve_whole(Z: np.ndarray, y: np.ndarray, C: np.ndarray, offset: str) -> tuple[np.ndarray, float]:
     solution = Hinge(y, 1.0, sample_weight=C, intercept=offset, tol=_TOL, H=Z).solve()
     solution.warn_unless_converged("problem (11) over all columns")
     return solution.w, float(solution.b)
@@ -369,41 +389,36 @@ def model_scores(kernels: Sequence[Kernel], X: np.ndarray, model: Model, Z: np.n
     return sum(kernel.decision(Z, X, alpha) for kernel, alpha in zip(kernels, alphas, strict=True)) + b
 
 
-def resolve(kernels: Sequence[Kernel], X: np.ndarray) -> list[Kernel]:
-    """Return the kernels with the scales that depend on the training set filled in."""
-    return [kernel.resolve(X) for kernel in kernels]
+def choose_two_norm(
+    kernels: Sequence[Kernel], data: Draw, Cs: Sequence[float], offset: str
+) -> tuple[float, list[Kernel], Model]:
+    """Solve completely for each C; return the one of least validation error (the smallest of equal ones)."""
+    resolved = resolve(kernels, data.X)
+    models = optimal_models(resolved, data.X, data.y, Cs, offset)
+    errors = [percent_wrong(model_scores(resolved, data.X, m, data.X_val), data.y_val) for m in models]
+    best = int(np.argmin(errors))
+    return Cs[best], resolved, models[best]
 
 
-# runs
+def describe_optimum(kernels: Sequence[Kernel], data: Draw, model: Model) -> dict[str, float | np.ndarray]:
+    """Errors of a complete solution, and by kernel how many coefficients exceed each tolerance."""
+    sizes = [np.abs(alpha) for alpha in model[0]]
+    return {
+        "optimum_error": percent_wrong(model_scores(kernels, data.X, model, data.X_test), data.y_test),
+        "optimum_train_error": percent_wrong(model_scores(kernels, data.X, model, data.X), data.y),
+        "counts": np.array([float((size > tau).sum()) for size in sizes for tau in TOLERANCES]),
+    }
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What a run takes besides its data: offset, tolerances, patience of TR3, most rounds."""
-
-    offset: Offset
-    tau: float
-    gap: float
-    patience: int
-    n_rounds: int
+# Runs of column generation, and where each rule would stop them
 
 
 def fit_run(
-    kernels: Sequence[Kernel], data: Draw, C: float, norm: str, rules: Rules, *, stratified: bool = True
+    kernels: Sequence[Kernel], data: Draw, C: float, large: LargeProtocol, **others: Any
 ) -> CGBoostClassifier:
     """Generate columns until the certified gap is small or rounds run out, validation data watched."""
-    model = CGBoostClassifier(
-        kernels,
-        C,
-        norm=NORMS[norm],
-        intercept=rules.offset,
-        stratified=stratified,
-        termination="TR4",
-        n_rounds=rules.n_rounds,
-        tol=rules.gap,
-        tau=rules.tau,
-    )
-    return model.fit(data.X, data.y, X_val=data.X_val, y_val=data.y_val)
+    options = settings(large, **{"n_rounds": large.n_rounds, **others})
+    return CGBoostClassifier(kernels, C, **options).fit(data.X, data.y, X_val=data.X_val, y_val=data.y_val)
 
 
 def patient_rounds(losses: np.ndarray, patience: int) -> tuple[int, int]:
@@ -446,36 +461,28 @@ def columns_by_kernel(counts: dict[str, int]) -> dict[str, int]:
     return {name: sum(n for key, n in counts.items() if name in key.split("+")) for name in KERNELS}
 
 
+def seconds_to_test(model: CGBoostClassifier, Z: np.ndarray, w: np.ndarray, b: float) -> float:
+    """Seconds of the processor for the scores at Z, the least of three."""
+    return seconds_of(model.hypotheses_.decision, Z, w, b, repeats=3, clock=time.process_time)
+
+
 def read_stops(model: CGBoostClassifier, data: Draw, patience: int) -> dict[str, float]:
     """Return errors, columns, evaluations and seconds where each rule stops."""
     seconds = np.cumsum(model.oracle_seconds_path_ + model.master_seconds_path_)
     found: dict[str, float] = {}
     for stop, (used, stopped) in rounds_of_rules(model, patience).items():
         w, b = weights_after(model, used)
-        scores, test_seconds = timed_scores(model, data.X_test, w, b)
         values = {
-            "error": percent_wrong(scores, data.y_test),
+            "error": percent_wrong(model.hypotheses_.decision(data.X_test, w, b), data.y_test),
             "train_error": percent_wrong(model.hypotheses_.decision(data.X, w, b), data.y),
             "rounds": used,
             **columns_by_kernel(model.hypotheses_.counts(w)),
             "evaluations": model.hypotheses_.n_evaluations(w),
             "fit_seconds": seconds[stopped - 1],
-            "test_seconds": test_seconds,
+            "test_seconds": seconds_to_test(model, data.X_test, w, b),
         }
         found |= {f"{name}_{stop}": float(value) for name, value in values.items()}
     return found
-
-
-def timed_scores(
-    model: CGBoostClassifier, Z: np.ndarray, w: np.ndarray, b: float, repeats: int = 3
-) -> tuple[np.ndarray, float]:
-    """Return scores at Z and the seconds of the processor that they take, the least of some repeats."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        scores = model.hypotheses_.decision(Z, w, b)
-        times.append(time.process_time() - start)
-    return scores, min(times)
 
 
 def describe_run(model: CGBoostClassifier, data: Draw, C: float, patience: int) -> dict[str, float]:
@@ -513,13 +520,13 @@ def _error_after(model: CGBoostClassifier, H: np.ndarray, y: np.ndarray, t: int)
     return percent_wrong(H[:, : len(w)] @ w + b, y)
 
 
-# facts
+# Table 1: what the datasets are
 
 PRINTED_POSITIVE_DIGITS = 30_378
 
 
 @paper.trials("table1", methods=("facts",), datasets=tuple(STORED))
-def facts(trial: Trial, *, digits_task: DigitsTask) -> dict[str, float]:
+def facts(trial: Trial, *, digits_task: Literal["odd", "large", "three"]) -> dict[str, float]:
     """Features (constant ones of Ionosphere left out), examples, positive and negative ones.
 
     nearest_subset: of all tasks "some of the ten digits against the others" the number of positive examples
@@ -547,7 +554,7 @@ def nearest_subset(wanted: int) -> int:
     return min(sizes, key=lambda size: (abs(size - wanted), size))
 
 
-# large
+# Tables 3 and 4, figures 2 to 4: 1000 training examples of Forest and of the digits
 
 TWO_NORM = tuple(f"2-norm/{name}" for name in CHOICES)
 ONE_NORM = tuple(f"1-norm/{name}" for name in CHOICES)
@@ -557,85 +564,51 @@ FIGURE4_CS = (0.01, 1.0, 100.0, 10000.0)
 TAUS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
-def choose_two_norm(
-    kernels: Sequence[Kernel], data: Draw, Cs: Sequence[float], offset: Offset
-) -> tuple[float, list[Kernel], Model]:
-    """Solve completely for each C; return the one of least validation error (the smallest of equal ones)."""
-    resolved = resolve(kernels, data.X)
-    models = optimal_models(resolved, data.X, data.y, Cs, offset)
-    errors = [percent_wrong(model_scores(resolved, data.X, m, data.X_val), data.y_val) for m in models]
-    best = int(np.argmin(errors))
-    return Cs[best], resolved, models[best]
-
-
-def describe_optimum(kernels: Sequence[Kernel], data: Draw, model: Model) -> dict[str, float | np.ndarray]:
-    """Errors of a complete solution, and by kernel how many coefficients exceed each tolerance."""
-    sizes = [np.abs(alpha) for alpha in model[0]]
-    return {
-        "optimum_error": percent_wrong(model_scores(kernels, data.X, model, data.X_test), data.y_test),
-        "optimum_train_error": percent_wrong(model_scores(kernels, data.X, model, data.X), data.y),
-        "counts": np.array([float((size > tau).sum()) for size in sizes for tau in TOLERANCES]),
-    }
-
-
 @paper.trials("table3", methods=TWO_NORM, datasets=("Forest",))
 @paper.trials("table4", methods=TWO_NORM, datasets=("Digits",))
-def two_norm(
-    trial: Trial, *, task: Task, forms: Forms, rules: Rules, Cs: list[float], n_points: int
-) -> dict[str, float | np.ndarray]:
+def two_norm(trial: Trial, *, large: LargeProtocol, n_points: int) -> dict[str, float | np.ndarray]:
     """Problem (11) with one choice of kernels: C by complete solutions, then the run of columns."""
     name = trial.method.partition("/")[2]
-    data = draw(trial, trial.dataset, task)
-    kernels = make_library(CHOICES[name], forms)
-    C, resolved, model = choose_two_norm(kernels, data, Cs, rules.offset)
-    run = fit_run(kernels, data, C, "2-norm", rules)
-    found = describe_run(run, data, C, rules.patience) | describe_optimum(resolved, data, model)
+    data = draw(trial, trial.dataset, large)
+    kernels = make_library(CHOICES[name], large)
+    C, resolved, model = choose_two_norm(kernels, data, large.Cs, large.offset)
+    run = fit_run(kernels, data, C, large)
+    found = describe_run(run, data, C, large.patience) | describe_optimum(resolved, data, model)
     return found | (read_curves(run, data, n_points) if name == MIXTURE else {})
 
 
 @paper.trials("table3", methods=ONE_NORM, datasets=("Forest",))
 @paper.trials("table4", methods=ONE_NORM, datasets=("Digits",))
-def one_norm(trial: Trial, *, task: Task, forms: Forms, rules: Rules, Cs: list[float]) -> dict[str, float]:
+def one_norm(trial: Trial, *, large: LargeProtocol) -> dict[str, float]:
     """Problem (4) with coefficients free and one choice of kernels; the run of least validation error."""
-    data = draw(trial, trial.dataset, task)
-    kernels = make_library(CHOICES[trial.method.partition("/")[2]], forms)
-    runs = [fit_run(kernels, data, C, "1-norm", rules) for C in Cs]
+    data = draw(trial, trial.dataset, large)
+    kernels = make_library(CHOICES[trial.method.partition("/")[2]], large)
+    runs = [fit_run(kernels, data, C, large, norm="l1") for C in large.Cs]
     best = int(np.argmin([run.validation_path_[-1] for run in runs]))
-    return describe_run(runs[best], data, Cs[best], rules.patience)
+    return describe_run(runs[best], data, large.Cs[best], large.patience)
 
 
 @paper.trials("figure3", methods=("regular",), datasets=("Forest", "Digits"))
-def regular(
-    trial: Trial, *, task: Task, forms: Forms, rules: Rules, Cs: list[float], n_points: int
-) -> dict[str, float | np.ndarray]:
+def regular(trial: Trial, *, large: LargeProtocol, n_points: int) -> dict[str, float | np.ndarray]:
     """The mixture of the tables, every round a scan of all columns; the stratified run is the tables'."""
-    data = draw(trial, trial.dataset, task)
-    kernels = make_library(CHOICES[MIXTURE], forms)
-    C = choose_two_norm(kernels, data, Cs, rules.offset)[0]
-    run = fit_run(kernels, data, C, "2-norm", rules, stratified=False)
-    return describe_run(run, data, C, rules.patience) | read_curves(run, data, n_points)
+    data = draw(trial, trial.dataset, large)
+    kernels = make_library(CHOICES[MIXTURE], large)
+    C = choose_two_norm(kernels, data, large.Cs, large.offset)[0]
+    run = fit_run(kernels, data, C, large, stratified=False)
+    return describe_run(run, data, C, large.patience) | read_curves(run, data, n_points)
 
 
 @paper.trials("figure4", methods=tuple(f"C = {C:g}" for C in FIGURE4_CS), datasets=("Digits", "Forest"))
 def improper(
-    trial: Trial,
-    *,
-    task: Task,
-    forms: Forms,
-    offset: Offset,
-    tau: float,
-    gap: float,
-    figure4_rounds: int,
-    n_points: int,
+    trial: Trial, *, large: LargeProtocol, figure4_rounds: int, n_points: int
 ) -> dict[str, float | np.ndarray]:
     """The stratified mixture at one C: errors along the run, and the validation error of its optimum."""
-    data = draw(trial, trial.dataset, task)
-    kernels = make_library(CHOICES[MIXTURE], forms)
+    data = draw(trial, trial.dataset, large)
+    kernels = make_library(CHOICES[MIXTURE], large)
     C = float(trial.method.removeprefix("C = "))
-    run = fit_run(kernels, data, C, "2-norm", Rules(offset, tau, gap, 1, figure4_rounds))
+    run = fit_run(kernels, data, C, large, n_rounds=figure4_rounds)
     curves = read_curves(run, data, n_points)
-    resolved = resolve(kernels, data.X)
-    model = optimal_models(resolved, data.X, data.y, [C], offset)[0]
+    _, resolved, model = choose_two_norm(kernels, data, [C], large.offset)
     return {
         "optimum_validation": percent_wrong(model_scores(resolved, data.X, model, data.X_val), data.y_val),
         **{name: curves[name] for name in ("curve_rounds", "curve_train", "curve_validation")},
@@ -643,27 +616,14 @@ def improper(
 
 
 @paper.trials("tolerance", methods=tuple(f"tau = {tau:g}" for tau in TAUS), datasets=("Digits", "Forest"))
-def tolerance(
-    trial: Trial,
-    *,
-    task: Task,
-    forms: Forms,
-    offset: Offset,
-    gap: float,
-    patience: int,
-    Cs: list[float],
-    n_rounds: int,
-) -> dict[str, float]:
+def tolerance(trial: Trial, *, large: LargeProtocol) -> dict[str, float]:
     """The stratified mixture of the tables with a coarser tolerance on what violates the dual."""
-    data = draw(trial, trial.dataset, task)
-    kernels = make_library(CHOICES[MIXTURE], forms)
-    C = choose_two_norm(kernels, data, Cs, offset)[0]
-    tau = float(trial.method.removeprefix("tau = "))
-    run = fit_run(kernels, data, C, "2-norm", Rules(offset, tau, gap, patience, n_rounds))
-    return read_stops(run, data, patience)
+    data = draw(trial, trial.dataset, large)
+    kernels = make_library(CHOICES[MIXTURE], large)
+    C = choose_two_norm(kernels, data, large.Cs, large.offset)[0]
+    run = fit_run(kernels, data, C, large, tau=float(trial.method.removeprefix("tau = ")))
+    return read_stops(run, data, large.patience)
 
-
-# readings
 
 # What else a detail could be: name -> the details that differ; the others stay as chosen.
 READINGS: dict[str, dict[str, str]] = {
@@ -682,66 +642,30 @@ DIGIT_TASKS: dict[str, dict[str, str]] = {
 
 @paper.trials("readings", methods=tuple(READINGS), datasets=("Forest", "Digits"))
 @paper.trials("readings", methods=tuple(DIGIT_TASKS), datasets=("Digits",))
-def other_readings(
-    trial: Trial, *, task: Task, forms: Forms, offset: Offset, Cs: list[float]
-) -> dict[str, float]:
+def other_readings(trial: Trial, *, large: LargeProtocol) -> dict[str, float]:
     """Test errors of the complete 2-norm solutions of all kernel choices; the C of the mixture."""
-    details = (READINGS | DIGIT_TASKS)[trial.method]
-    forms = replace(
-        forms, **{part.name: details[part.name] for part in fields(forms) if part.name in details}
-    )
-    task = replace(task, **{part.name: details[part.name] for part in fields(task) if part.name in details})
-    data = draw(trial, trial.dataset, task)
+    large = replace(large, **(READINGS | DIGIT_TASKS)[trial.method])
+    data = draw(trial, trial.dataset, large)
     found, C = {}, 1.0
     for name, library in CHOICES.items():
-        kernels = resolve(make_library(library, forms), data.X)
-        C, model = _choose(kernels, data, Cs, offset)
+        C, kernels, model = choose_two_norm(make_library(library, large), data, large.Cs, large.offset)
         scores = model_scores(kernels, data.X, model, data.X_test)
         found[f"error_{name}"] = percent_wrong(scores, data.y_test)
     return found | {"log10_C": float(np.log10(C))}
 
 
-def _with(group: Forms | Task, details: Mapping[str, Any]) -> Any:
-    """Return a group of parameters with those details that it has."""
-    return replace(group, **{part.name: details[part.name] for part in fields(group) if part.name in details})
+# Table 5: iterations and seconds against the number of training examples of Forest
 
-
-def _choose(
-    kernels: Sequence[Kernel], data: Draw, Cs: Sequence[float], offset: Offset
-) -> tuple[float, Model]:
-    """Return the C of least validation error (the smallest of equal ones) and its complete solution."""
-    H = np.hstack([kernel.matrix(data.X, data.X) for kernel in kernels])
-    Q, R = np.linalg.qr(H.T)  # the columns of Z = R' have the same scores, and alpha = Q z
-    solved = [_solve(R.T, data.y, C, offset) for C in Cs]
-    models = [(np.split(Q @ z, len(kernels)), b) for z, b in solved]
-    errors = [percent_wrong(model_scores(kernels, data.X, m, data.X_val), data.y_val) for m in models]
-    best = int(np.argmin(errors))
-    return Cs[best], models[best]
-
-
-def _solve(Z: np.ndarray, y: np.ndarray, C: float, offset: Offset) -> tuple[np.ndarray, float]:
-    solution = Hinge(y, C, intercept=offset, tol=_TOL, H=Z).solve()
-    solution.warn_unless_converged("problem (11) over all columns")
-    return solution.w, float(solution.b)
-
-
-# growth
-
-GROWTH_READINGS = ("C fixed", "C / n", "C / n, tau * n")
-_BASE = 1000  # examples at which the readings agree
+SCALINGS_OF_C = ("C fixed", "C / n", "C / n, tau * n")
 COARSE_TAUS = (10.0, 3.0)
+_BASE = 1000  # examples at which the scalings agree
 
 
-@paper.trials("table5", methods=GROWTH_READINGS, datasets=SIZE_SETS)
+@paper.trials("table5", methods=SCALINGS_OF_C, datasets=SIZE_SETS)
 def iterations(
     trial: Trial,
     *,
-    sizes: dict[str, int],
-    scaling: Scaling,
-    forms: Forms,
-    offset: Offset,
-    tau: float,
-    patience: int,
+    large: LargeProtocol,
     patiences: list[int],
     growth_C: float,
     growth_tau: float,
@@ -753,60 +677,35 @@ def iterations(
     score more than ``growth_tau``, per 1000 examples, to count as a violation.
     """
     n = int(trial.dataset.removeprefix("n="))
-    data = draw(trial, "Forest", Task(sizes | {"train": n}, scaling))
-    model = CGBoostClassifier(
-        make_library(CHOICES["L,Q,R"], forms),
-        growth_C if trial.method == "C fixed" else growth_C * _BASE / n,
-        intercept=offset,
-        stratified=True,
-        termination="TR3",
-        patience=max(patiences),
-        n_rounds=growth_rounds,
-        tol=0.0,
-        tau=growth_tau * n / _BASE if trial.method.endswith("n, tau * n") else tau,
-    ).fit(data.X, data.y, X_val=data.X_val, y_val=data.y_val)
-    used, stopped = patient_rounds(model.validation_path_, patience)
+    data = draw(trial, "Forest", large, n)
+    C = growth_C if trial.method == "C fixed" else growth_C * _BASE / n
+    tau = growth_tau * n / _BASE if trial.method.endswith("tau * n") else large.tau
+    stop = {"termination": "TR3", "patience": max(patiences), "n_rounds": growth_rounds, "tol": 0.0}
+    model = fit_run(make_library(CHOICES[MIXTURE], large), data, C, large, tau=tau, **stop)
+    used, stopped = patient_rounds(model.validation_path_, large.patience)
     w, b = weights_after(model, used)
-    scores, test_seconds = timed_scores(model, data.X_test, w, b)
     return {
         "iterations": np.array([float(patient_rounds(model.validation_path_, p)[1]) for p in patiences]),
         "first_full_scan": float(model.termination_rounds_["TR1"] or 0),
-        "error": percent_wrong(scores, data.y_test),
+        "error": percent_wrong(model.hypotheses_.decision(data.X_test, w, b), data.y_test),
         **columns_by_kernel(model.hypotheses_.counts(w)),
         "evaluations": float(model.hypotheses_.n_evaluations(w)),
         "fit_seconds": float((model.oracle_seconds_path_ + model.master_seconds_path_)[:stopped].sum()),
-        "test_seconds": test_seconds,
+        "test_seconds": seconds_to_test(model, data.X_test, w, b),
     }
 
 
 @paper.trials("coarse", methods=tuple(f"tau = {tau:g}" for tau in COARSE_TAUS), datasets=SIZE_SETS)
 def coarse_iterations(
-    trial: Trial,
-    *,
-    sizes: dict[str, int],
-    scaling: Scaling,
-    forms: Forms,
-    offset: Offset,
-    patiences: list[int],
-    growth_C: float,
-    coarse_rounds: int,
+    trial: Trial, *, large: LargeProtocol, patiences: list[int], growth_C: float, coarse_rounds: int
 ) -> dict[str, float | np.ndarray]:
     """Rounds until no column scores more than a coarse tolerance (TR2), C fixed; until TR1; until TR3.
 
     The tolerance lets the run leave the linear columns, which it does not before TR3 stops it otherwise.
     """
-    n = int(trial.dataset.removeprefix("n="))
-    data = draw(trial, "Forest", Task(sizes | {"train": n}, scaling))
-    model = CGBoostClassifier(
-        make_library(CHOICES["L,Q,R"], forms),
-        growth_C,
-        intercept=offset,
-        stratified=True,
-        termination="TR4",
-        n_rounds=coarse_rounds,
-        tol=0.0,
-        tau=float(trial.method.removeprefix("tau = ")),
-    ).fit(data.X, data.y, X_val=data.X_val, y_val=data.y_val)
+    data = draw(trial, "Forest", large, int(trial.dataset.removeprefix("n=")))
+    stop = {"n_rounds": coarse_rounds, "tol": 0.0, "tau": float(trial.method.removeprefix("tau = "))}
+    model = fit_run(make_library(CHOICES[MIXTURE], large), data, growth_C, large, **stop)
     return {
         "rounds": float(model.n_rounds_),
         "first_full_scan": float(model.termination_rounds_["TR1"] or 0),
@@ -817,68 +716,87 @@ def coarse_iterations(
     }
 
 
-# modern
+# All examples of Forest at once, in bounded memory
+
+ALL_ROWS = 495_141
+
+
+@paper.trials("forest", methods=("stratified", "regular", "stratified, coarse"), datasets=(ALL_FOREST,))
+def all_of_forest(
+    trial: Trial,
+    *,
+    large: LargeProtocol,
+    forest_C: float,
+    forest_tau: float,
+    forest_coarse_tau: float,
+    forest_centers: int,
+    forest_rounds: int,
+) -> dict[str, float]:
+    """Column generation on all rows but those of validation and test; columns are evaluated when needed.
+
+    C is ``forest_C`` for 1000 examples and falls as 1 / n. Candidates are the columns of all three kernels at
+    some random centers; a column must score more than ``forest_tau``, or a tolerance that is through with
+    linear columns before the rounds are (coarse). The gap is computed once, at the end.
+    """
+    n = ALL_ROWS - large.sizes["test"] - large.sizes["validation"]
+    data = draw(trial, "Forest", large, n)
+    options = settings(
+        large,
+        stratified=trial.method != "regular",
+        n_rounds=forest_rounds,
+        tol=0.0,
+        tau=forest_coarse_tau if trial.method.endswith("coarse") else forest_tau,
+        max_centers=forest_centers,
+        random_state=trial.shared_seed("centers"),
+    )
+    model = CGBoostClassifier(make_library(CHOICES[MIXTURE], large), forest_C * 1000.0 / n, **options)
+    _, seconds = timed(model.fit, data.X, data.y)
+    return {
+        "error": percent_wrong(model.decision_function(data.X_test), data.y_test),
+        "train_error": percent_wrong(model.decision_function(data.X[::50]), data.y[::50]),
+        **{name: float(count) for name, count in columns_by_kernel(model.n_columns_).items()},
+        "rounds": float(model.n_rounds_),
+        "n_train": float(n),
+        "fit_seconds": seconds,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
+    }
+
+
+# Methods of today beside the mixture: multiple kernel learning and gradient boosting
 
 MODERN = ("1-norm mixture", "2-norm mixture", "aligned kernels", "gradient boosting", "boosting, equal cost")
 _LEAVES = 31
 
 
 @paper.trials("modern", methods=MODERN, datasets=("Forest", "Digits"), together=True)
-def modern(
-    trial: Trial, *, task: Task, forms: Forms, rules: Rules, Cs: list[float]
-) -> dict[str, dict[str, float]]:
+def modern(trial: Trial, *, large: LargeProtocol) -> dict[str, dict[str, float]]:
     """The mixture (TR3) beside multiple kernel learning and gradient boosting, on the draws of the tables.
 
     operations: multiplications, exponentials and comparisons that one prediction takes. Boosting at equal
     cost has as many trees as the 1-norm mixture's operations pay for, a comparison counted like a
     multiplication.
     """
-    data = draw(trial, trial.dataset, task)
-    kernels = make_library(CHOICES["L,Q,R"], forms)
-    found = {f"{norm} mixture": _mixture(data, kernels, Cs, norm, rules) for norm in ("1-norm", "2-norm")}
-    found["aligned kernels"] = _aligned(data, kernels, Cs)
-    depth = np.log2(_LEAVES)
-    affordable = max(1, round(found["1-norm mixture"]["operations"] / depth))
+    data = draw(trial, trial.dataset, large)
+    kernels = make_library(CHOICES[MIXTURE], large)
+    found = {f"{norm} mixture": _mixture(data, kernels, norm, large) for norm in ("1-norm", "2-norm")}
+    found["aligned kernels"] = _aligned(data, kernels, large.Cs)
+    affordable = max(1, round(found["1-norm mixture"]["operations"] / np.log2(_LEAVES)))
     for name, n_trees in (("gradient boosting", 100), ("boosting, equal cost", affordable)):
         found[name] = _boosting(data, n_trees, trial.seed())
     return found
 
 
-def _mixture(
-    data: Draw, kernels: Sequence[Kernel], Cs: Sequence[float], norm: str, rules: Rules
-) -> dict[str, float]:
-    start = time.process_time()
-    runs = [_until_patience_ends(kernels, data, C, norm, rules) for C in Cs]
-    seconds = time.process_time() - start
+def _mixture(data: Draw, kernels: Sequence[Kernel], norm: str, large: LargeProtocol) -> dict[str, float]:
+    """Stop where TR3 says: no round after that is needed here, or paid for."""
+    rule = {"norm": NORMS[norm], "termination": "TR3", "patience": large.patience}
+    runs, seconds = timed(lambda: [fit_run(kernels, data, C, large, **rule) for C in large.Cs])
     best = runs[int(np.argmin([min(run.validation_path_) for run in runs]))]
-    start = time.process_time()
-    scores = best.decision_function(data.X_test)
-    test_seconds = time.process_time() - start
     counts, d = best.n_columns_, data.X.shape[1]
     operations = d * (min(1, counts["linear"]) + counts["quadratic"] + counts["rbf"])
-    return _outcome(scores, data, operations, seconds, test_seconds)
+    return _outcome(data, operations, seconds, *timed(best.decision_function, data.X_test))
 
 
-def _until_patience_ends(
-    kernels: Sequence[Kernel], data: Draw, C: float, norm: str, rules: Rules
-) -> CGBoostClassifier:
-    """Stop where TR3 says: no round after that is needed here, or paid for."""
-    model = CGBoostClassifier(
-        kernels,
-        C,
-        norm=NORMS[norm],
-        intercept=rules.offset,
-        stratified=True,
-        termination="TR3",
-        patience=rules.patience,
-        n_rounds=rules.n_rounds,
-        tol=rules.gap,
-        tau=rules.tau,
-    )
-    return model.fit(data.X, data.y, X_val=data.X_val, y_val=data.y_val)
-
-
-def _outcome(scores: np.ndarray, data: Draw, operations: float, fit: float, test: float) -> dict[str, float]:
+def _outcome(data: Draw, operations: float, fit: float, scores: np.ndarray, test: float) -> dict[str, float]:
     return {
         "error": percent_wrong(scores, data.y_test),
         "operations": float(operations),
@@ -892,23 +810,25 @@ def _aligned(data: Draw, kernels: Sequence[Kernel], Cs: Sequence[float]) -> dict
 
     Cortes, Mohri and Rostamizadeh, Algorithms for learning kernels based on centered alignment (2012).
     """
-    start = time.process_time()
     resolved = resolve(kernels, data.X)
-    matrices = [kernel.matrix(data.X, data.X) for kernel in resolved]
+    (mu, path), seconds = timed(_align_and_solve, resolved, data, Cs)
+    errors = [percent_wrong(_composite(resolved, mu, data.X, s, data.X_val), data.y_val) for s in path]
+    best = path[int(np.argmin(errors))]
+    used = np.array([mu[0] > 0, *(np.count_nonzero(best.w) * (m > 0) for m in mu[1:])])
+    operations = float(data.X.shape[1] * used.sum())
+    return _outcome(data, operations, seconds, *timed(_composite, resolved, mu, data.X, best, data.X_test))
+
+
+def _align_and_solve(
+    kernels: Sequence[Kernel], data: Draw, Cs: Sequence[float]
+) -> tuple[np.ndarray, list[Solution]]:
+    matrices = [kernel.matrix(data.X, data.X) for kernel in kernels]
     scales = [np.trace(K) / len(K) for K in matrices]
     centered = [K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean() for K in matrices]
     A = np.column_stack([K.ravel() / s for K, s in zip(centered, scales, strict=True)])
     mu = nnls(A, np.outer(data.y, data.y).ravel())[0] / scales
     K = sum(m * some for m, some in zip(mu, matrices, strict=True))
-    path = kernel_hinge_path(K, data.y, Cs)
-    fit_seconds = time.process_time() - start
-    errors = [percent_wrong(_composite(resolved, mu, data.X, s, data.X_val), data.y_val) for s in path]
-    best = path[int(np.argmin(errors))]
-    start = time.process_time()
-    scores = _composite(resolved, mu, data.X, best, data.X_test)
-    seconds = time.process_time() - start
-    used = np.array([mu[0] > 0, *(np.count_nonzero(best.w) * (m > 0) for m in mu[1:])])
-    return _outcome(scores, data, float(data.X.shape[1] * used.sum()), fit_seconds, seconds)
+    return mu, kernel_hinge_path(K, data.y, Cs)
 
 
 def _composite(
@@ -923,88 +843,7 @@ def _composite(
 
 def _boosting(data: Draw, n_trees: int, seed: int) -> dict[str, float]:
     """Histogram gradient boosting with its library's defaults, but for the number of trees."""
-    start = time.process_time()
     model = HistGradientBoostingClassifier(max_iter=n_trees, early_stopping=False, random_state=seed)
-    model.fit(data.X, data.y)
-    fit_seconds = time.process_time() - start
-    start = time.process_time()
-    scores = model.decision_function(data.X_test)
-    seconds = time.process_time() - start
-    return _outcome(scores, data, n_trees * float(np.log2(_LEAVES)), fit_seconds, seconds)
-
-
-# forest
-
-_ALL = 495_141
-
-
-@paper.trials("forest", methods=("stratified", "regular"), datasets=(ALL_FOREST,))
-def all_of_forest(
-    trial: Trial,
-    *,
-    sizes: dict[str, int],
-    scaling: Scaling,
-    forms: Forms,
-    offset: Offset,
-    forest_C: float,
-    forest_tau: float,
-    forest_centers: int,
-    forest_rounds: int,
-) -> dict[str, float]:
-    """Column generation on all rows but those of validation and test; columns are evaluated when needed.
-
-    C is ``forest_C`` for 1000 examples and falls as 1 / n. Candidates are the columns of all three kernels at
-    some random centers; a column must score more than ``forest_tau``. The gap is computed once, at the end.
-    """
-    n = _ALL - sizes["test"] - sizes["validation"]
-    data = draw(trial, "Forest", Task(sizes | {"train": n}, scaling))
-    model = CGBoostClassifier(
-        make_library(CHOICES["L,Q,R"], forms),
-        forest_C * 1000.0 / n,
-        intercept=offset,
-        stratified=trial.method == "stratified",
-        n_rounds=forest_rounds,
-        tol=0.0,
-        tau=forest_tau,
-        max_centers=forest_centers,
-        random_state=trial.shared_seed("centers"),
-    )
-    start = time.process_time()
-    model.fit(data.X, data.y)
-    seconds = time.process_time() - start
-    return {
-        "error": percent_wrong(model.decision_function(data.X_test), data.y_test),
-        "train_error": percent_wrong(model.decision_function(data.X[::50]), data.y[::50]),
-        **{name: float(count) for name, count in columns_by_kernel(model.n_columns_).items()},
-        "rounds": float(model.n_rounds_),
-        "n_train": float(n),
-        "fit_seconds": seconds,
-        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
-    }
-
-
-@paper.trials("forest", methods=("stratified, coarse",), datasets=(ALL_FOREST,))
-def all_of_forest_coarsely(
-    trial: Trial,
-    *,
-    sizes: dict[str, int],
-    scaling: Scaling,
-    forms: Forms,
-    offset: Offset,
-    forest_C: float,
-    forest_coarse_tau: float,
-    forest_centers: int,
-    forest_rounds: int,
-) -> dict[str, float]:
-    """The stratified search with a tolerance that is through with linear columns before the rounds are."""
-    return all_of_forest(
-        replace(trial, method="stratified"),
-        sizes=sizes,
-        scaling=scaling,
-        forms=forms,
-        offset=offset,
-        forest_C=forest_C,
-        forest_tau=forest_coarse_tau,
-        forest_centers=forest_centers,
-        forest_rounds=forest_rounds,
-    )
+    _, seconds = timed(model.fit, data.X, data.y)
+    operations = n_trees * float(np.log2(_LEAVES))
+    return _outcome(data, operations, seconds, *timed(model.decision_function, data.X_test))

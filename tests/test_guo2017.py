@@ -6,7 +6,7 @@ import pytest
 from kernsemble.experiments.guo2017 import draws, machines, other_draws, protocols, tree_readings
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
 from kernsemble.experiments.trial import Trial
-from kernsemble.masters.exclusivity_alm import solve_printed_alm
+from kernsemble.masters.exclusivity import solve_printed_alm
 from kernsemble.study import Study
 
 

@@ -9,7 +9,7 @@ from kernsemble.experiments.guo2017.machines import POWERS, Solver, ensemble_sco
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import LARGE_SET, TABLE_SETS
 from kernsemble.experiments.trial import Trial
-from kernsemble.masters.exclusivity_alm import solve_printed_alm
+from kernsemble.masters.exclusivity import solve_printed_alm
 from kernsemble.masters.psvm import solve_psvm
 
 MACHINES = tuple(f"{p}-{name}" for p in POWERS for name in ("PSVM", "ExRM5", "ExRM10", "ExRM30"))

@@ -18,9 +18,7 @@ from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import LARGE_SET, TABLE_SETS
 from kernsemble.experiments.guo2017.timing import run_printed
 from kernsemble.experiments.trial import Trial
-from kernsemble.masters.exclusivity import exact_value, solve_exclusivity
-from kernsemble.masters.exclusivity_admm import solve_admm
-from kernsemble.masters.exclusivity_alm import solve_printed_alm
+from kernsemble.masters.exclusivity import exact_value, solve_admm, solve_exclusivity, solve_printed_alm
 
 paper.exhibit(
     "race",

@@ -9,9 +9,14 @@ from kernsemble.experiments.guo2017.machines import POWERS
 from kernsemble.experiments.guo2017.plan import paper
 from kernsemble.experiments.guo2017.sets import TABLE_SETS
 from kernsemble.experiments.trial import Trial
-from kernsemble.masters.exclusivity import ExclusivitySolution, exclusivity_prox, solve_exclusivity
-from kernsemble.masters.exclusivity_admm import solve_admm
-from kernsemble.masters.exclusivity_alm import reweight, solve_printed_alm
+from kernsemble.masters.exclusivity import (
+    ExclusivitySolution,
+    exclusivity_prox,
+    reweight,
+    solve_admm,
+    solve_exclusivity,
+    solve_printed_alm,
+)
 from kernsemble.masters.psvm import solve_psvm
 
 # Name -> options of the printed algorithm; "start" is drawn at random.

@@ -18,9 +18,15 @@ from kernsemble.experiments.guo2017.sets import SIZE_SETS, TABLE_SETS
 from kernsemble.experiments.guo2017.trees import TreeSize, bag_trees, boost_trees
 from kernsemble.experiments.trial import Trial
 from kernsemble.masters.drm import solve_drm
-from kernsemble.masters.exclusivity import exact_value, solve_exclusivity
-from kernsemble.masters.exclusivity_admm import solve_admm
-from kernsemble.masters.exclusivity_alm import advance, printed_start, solve_printed_alm, split_objective
+from kernsemble.masters.exclusivity import (
+    advance,
+    exact_value,
+    printed_start,
+    solve_admm,
+    solve_exclusivity,
+    solve_printed_alm,
+    split_objective,
+)
 from kernsemble.masters.psvm import check_margin_problem
 
 EXACT_MACHINES = ("L1-exact", "L2-exact")

@@ -100,18 +100,12 @@ def kernel_hinge_path(
 
     Parameters
     ----------
-    K : ndarray of shape (n, n) or Rows
-        Symmetric kernel matrix.
-    y : ndarray of shape (n,)
-        Labels -1 and +1, both present.
+    K, y, tol, max_iter
+        As in `solve_kernel_hinge`.
     Cs : sequence of float
         Weights of the sum of losses, best in increasing order.
     sample_weight : ndarray of shape (n,), default=None
         Multiplies each sample's C; None means ones.
-    tol : float, default=1e-3
-        As in `solve_kernel_hinge`.
-    max_iter : int, default=10_000_000
-        As in `solve_kernel_hinge`.
 
     Returns
     -------
@@ -150,8 +144,8 @@ def cross_validate_path(
 
     Parameters
     ----------
-    K : ndarray of shape (n, n) or Rows
-        Kernel matrix of all samples.
+    K, tol, max_iter
+        As in `solve_kernel_hinge`, over all samples.
     Y : ndarray of shape (n,) or (n, n_classes)
         Labels -1 and +1; a column a class stands for several classes, told apart by one machine a class
         against the rest, the largest decision winning.
@@ -161,11 +155,6 @@ def cross_validate_path(
         Index arrays, as from ``StratifiedKFold.split``.
     sample_weight : ndarray of shape (n,), default=None
         Multiplies each sample's C, and counts it so often when it is held out; None means ones.
-    tol : float, default=1e-3
-        As in `solve_kernel_hinge`.
-    max_iter : int, default=10_000_000
-        As in `solve_kernel_hinge`.
-
     one_vs_one : bool, default=False
         Several classes are told apart by one machine a pair of classes instead, `pair_scores` deciding.
 

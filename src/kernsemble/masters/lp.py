@@ -323,26 +323,16 @@ class HingeLP(_L1Master):
 
 
 class EpsilonInsensitiveLP(_L1Master):
-    """The epsilon-insensitive loss under an l1 norm.
+    """Master of the l1-regularized epsilon-insensitive loss.
 
     Parameters
     ----------
     y : ndarray of shape (n_samples,)
         Targets.
-    C : float, default=1.0
-        Weight of the sum of losses.
     epsilon : float, default=0.1
         Half width of the tube.
-    sample_weight : ndarray of shape (n_samples,), optional
-        Multiplies the losses.
-    intercept : {"none", "free", "penalized"}, default="none"
-        Intercept: absent, without cost, or with cost ``|b|`` like a weight.
-    positive : bool, default=False
-        Whether weights of columns must not be negative.
-    tol : float, default=1e-6
-        Relative duality gap up to which a solution counts as converged.
-    least_norm : bool, default=False
-        Whether to return the dual solution of least weighted norm.
+    C, sample_weight, intercept, positive, tol, least_norm
+        As in `HingeLP`; ``positive`` is False by default.
 
     Examples
     --------

@@ -128,12 +128,7 @@ class Sifting:
     """
 
     def __init__(
-        self,
-        outputs: Outputs,
-        sample: np.ndarray,
-        sign: np.ndarray,
-        target: np.ndarray,
-        upper: np.ndarray,
+        self, outputs: Outputs, sample: np.ndarray, sign: np.ndarray, target: np.ndarray, upper: np.ndarray
     ) -> None:
         self.outputs, self.sample, self.row_sign = outputs, sample, sign
         self.target, self.upper = target, upper

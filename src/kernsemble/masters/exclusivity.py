@@ -154,17 +154,7 @@ def exact_value(
 
 
 def exclusivity_norm(W: np.ndarray) -> float:
-    """Regularizer (4), half the sum over features of squared l1 norms across components.
-
-    Parameters
-    ----------
-    W : ndarray of shape (d, C)
-        Components as columns.
-
-    Returns
-    -------
-    float
-        ``1/2 sum_j (sum_c |W_jc|)^2``.
+    """Regularizer (4) of components W (d, C): ``1/2 sum_j (sum_c |W_jc|)^2``.
 
     Examples
     --------
@@ -177,20 +167,9 @@ def exclusivity_norm(W: np.ndarray) -> float:
 
 
 def relaxed_exclusivity(W: np.ndarray) -> float:
-    """Mean relaxed exclusivity of all pairs of components, each scaled to unit length (Definition 2).
+    """Mean of ``sum_j |U_jc| |U_jd|`` over pairs of the normalized columns U of W (d, C) (Definition 2).
 
-    0 means that no two components share a feature, 1 that all are equal up to signs.
-
-    Parameters
-    ----------
-    W : ndarray of shape (d, C)
-        Components as columns.
-
-    Returns
-    -------
-    float
-        Mean of ``sum_j |U_jc| |U_jd|`` over pairs c < d of the normalized columns; nan with a single
-        component.
+    0 means that no two components share a feature, 1 that all are equal up to signs; nan with one component.
 
     Examples
     --------
@@ -231,23 +210,11 @@ def ridge_matrix(X: np.ndarray) -> np.ndarray:
 
 
 def exclusivity_prox(V: np.ndarray, step: float) -> np.ndarray:
-    """Proximal map of ``step`` times regularizer (4), row by row in closed form.
+    """Proximal map at V (d, C) of ``step`` times regularizer (4), row by row in closed form.
 
     A row's minimizer of ``step/2 (sum_c |w_c|)^2 + 1/2 sum_c (w_c - v_c)^2`` shrinks the row by one
     threshold ``t = step s_k / (1 + step k)``, s_k the sum of its k largest magnitudes, where k is the
     largest number whose k-th magnitude still exceeds its threshold.
-
-    Parameters
-    ----------
-    V : ndarray of shape (d, C)
-        Point to map.
-    step : float
-        Positive factor of the regularizer.
-
-    Returns
-    -------
-    ndarray of shape (d, C)
-        The unique minimizer.
 
     Examples
     --------

@@ -283,7 +283,7 @@ def _coordinate_pass(variables, columns, column_of, class_of, w, V, starts):
 
 
 class LaggedNewton:
-    """Projected Newton steps with an old curvature, at most ``max_iter`` in a solve, to a relative gap ``tol``."""
+    """Projected Newton steps with an old curvature, to a relative gap ``tol``."""
 
     def __init__(self, state: ExponentialState, tol: float, max_iter: int):
         self._state, self.tol, self.max_iter = state, tol, max_iter
@@ -567,7 +567,7 @@ def _solve_upper(L, x):
 
 
 class FastCoordinateDescent:
-    """Algorithm 2: violations up to ``eps`` are left alone; ``random`` draws the order from iteration 2 on."""
+    """Algorithm 2; ``random`` draws the order from the second iteration on."""
 
     def __init__(self, state: ExponentialState, eps: float, tau_max: int, random: np.random.Generator):
         self._state, self.eps, self.tau_max, self._random = state, eps, tau_max, random
@@ -591,7 +591,7 @@ class _Reached(Exception):  # noqa: N818 - a signal, not an error
 
 
 class LimitedMemory:
-    """scipy's L-BFGS-B; ``tol`` is a relative duality gap that also ends it, and 0 leaves the end to scipy."""
+    """L-BFGS-B; ``tol`` is a relative duality gap that also ends it, and 0 leaves the end to scipy."""
 
     def __init__(
         self, state: ExponentialState, tol: float = 0.0, max_iter: int = 15_000, *, ftol=2.2e-9, gtol=1e-5

@@ -51,7 +51,7 @@ def save(table: pd.DataFrame) -> None:
 
 def draw(table: pd.DataFrame) -> None:
     """Draw every ratio beside its target, on a logarithmic axis, as results/benchmarks.svg and .png."""
-    from kernsemble.figures import subplots
+    from kernsemble.report.figures import subplots
 
     figure, axes = subplots(size=(11.0, 0.17 * len(table) + 1.0))
     rows = range(len(table))[::-1]

@@ -19,10 +19,10 @@ from time import monotonic, perf_counter, sleep
 
 from race import Row, compare
 
-from kernsemble.experiments.cluster import DaskCluster
-from kernsemble.experiments.executor import Backend, execute
-from kernsemble.experiments.plan import Job, Plan
-from kernsemble.experiments.pool import ProcessPool
+from kernsemble.trials.cluster import DaskCluster
+from kernsemble.trials.executor import Backend, execute
+from kernsemble.trials.plan import Job, Plan
+from kernsemble.trials.pool import ProcessPool
 
 WORKERS = 2
 # Milliseconds of a trial, trials, target: for the shortest, that 5 ms are added to each.
@@ -35,8 +35,8 @@ from time import perf_counter
 
 import numpy as np
 
-from kernsemble.experiments.registry import Paper
-from kernsemble.experiments.trial import Trial
+from kernsemble.trials.registry import Paper
+from kernsemble.trials.trial import Trial
 
 paper = Paper("busy_paper", title="Busy", datasets={"none": None})
 paper.exhibit("table1", "Sums", metrics=("error",))

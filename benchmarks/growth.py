@@ -25,9 +25,9 @@ from race import Row
 from scaling import slope
 
 from kernsemble import AdaBoost
-from kernsemble.boosting.partitioned import partitioned_adaboost
-from kernsemble.estimators.streamed_cgens import StreamedCGEns
-from kernsemble.hypotheses.streamed_stumps import StreamedStumpOracle
+from kernsemble.growth.partitioned import partitioned_adaboost
+from kernsemble.growth.streamed_cgens import StreamedCGEns
+from kernsemble.growth.streamed_stumps import StreamedStumpOracle
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 WIDTH, ROUNDS, BLOCK = 50, 10, 100_000
@@ -178,7 +178,7 @@ def on_workers() -> Iterator[tuple]:
 
 def draw(table: pd.DataFrame) -> None:
     """Draw the seconds of a round, with slopes in the legend."""
-    from kernsemble.figures import subplots
+    from kernsemble.report.figures import subplots
 
     figure, axes = subplots(size=(5.6, 3.8))
     here = table[table.workers == 0]

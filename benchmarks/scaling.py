@@ -48,7 +48,7 @@ def slope(n: np.ndarray, seconds: np.ndarray) -> float:
 
 def draw(table: pd.DataFrame) -> None:
     """Draw the seconds of a fit, with slopes in the legend."""
-    from kernsemble.figures import subplots
+    from kernsemble.report.figures import subplots
 
     figure, axes = subplots(size=(5.0, 3.4))
     for name, part in table.groupby("model", sort=False):

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from kernsemble.study import Study
+    from kernsemble.trials.study import Study
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "matrix"
@@ -37,8 +37,8 @@ HOUR = 3600.0  # that anything may take on a busy machine
 SMOKE = """
 import sys
 from pathlib import Path
-from kernsemble.experiments.registry import available_papers
-from kernsemble.study import Study
+from kernsemble.trials.registry import available_papers
+from kernsemble.trials.study import Study
 for key in available_papers():
     try:
         study = Study(key, "smoke", Path(sys.argv[1]), jobs=1)
@@ -103,7 +103,7 @@ def versions(python: Path) -> str:
 @cache
 def fitted_scores(python: Path) -> dict[str, list[float]]:
     """Return the scores of every estimator, as an environment computes them."""
-    return json.loads(run(python, "fit_all.py", folder=ROOT / "tests"))
+    return json.loads(run(python, "fit_all.py", folder=ROOT / "tests" / "support"))
 
 
 def compare_fits(python: Path) -> tuple[int, int, int]:
@@ -140,8 +140,8 @@ class Spliced(NamedTuple):
 
 def splice(root: Path, other: Path) -> Spliced:
     """Put the other trials in the place of committed ones; count them."""
-    from kernsemble.experiments.registry import available_papers
-    from kernsemble.study import Study
+    from kernsemble.trials.registry import available_papers
+    from kernsemble.trials.study import Study
 
     counts = Spliced()
     for key in available_papers():
@@ -155,8 +155,8 @@ def splice(root: Path, other: Path) -> Spliced:
 
 def splice_exhibit(theirs: Study, ours: Study, name: str) -> Spliced:
     """Put the other trials of an exhibit in the place of committed ones; stale rows stay as they are."""
-    from kernsemble.evidence_file import format_file
-    from kernsemble.verification import compare_evidence
+    from kernsemble.trials.evidence_file import format_file
+    from kernsemble.trials.verification import compare_evidence
 
     found, whole = theirs.read(name), ours.read(name)
     agreement = compare_evidence(found, whole)
@@ -176,7 +176,7 @@ def splice_exhibit(theirs: Study, ours: Study, name: str) -> Spliced:
 
 def verdicts_with(other: Path, label: str) -> tuple[Spliced, int, int]:
     """Judge the ledger with the other environment's trials; count verdicts and those that stay."""
-    from kernsemble.ledger import judge_all
+    from kernsemble.report.ledger import judge_all
 
     root = BUILD / f"judged-{label}"
     shutil.rmtree(root, ignore_errors=True)

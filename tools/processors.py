@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from kernsemble.verification import Agreement
+    from kernsemble.trials.verification import Agreement
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "processors"
@@ -48,7 +48,7 @@ TRIALS = """
 import json, sys
 from pathlib import Path
 from threadpoolctl import threadpool_info
-from kernsemble.study import Study
+from kernsemble.trials.study import Study
 key, root = sys.argv[1:]
 report = Study(key, "quick", Path(root), jobs=1).run()
 found = {lib["architecture"] for lib in threadpool_info() if lib["internal_api"] == "openblas"}
@@ -129,8 +129,8 @@ def compare_kernels(kernels: Sequence[str], papers: Sequence[str], jobs: int) ->
 
 def told(kernel: str, first: str, papers: Sequence[str]) -> bool:
     """Say how the trials under a kernel compare with the committed rows and with those under the first."""
-    from kernsemble.study import Study
-    from kernsemble.verification import Agreement, compare_study
+    from kernsemble.trials.study import Study
+    from kernsemble.trials.verification import Agreement, compare_study
 
     committed, others = Agreement(), Agreement()
     for key in papers:
@@ -190,7 +190,7 @@ def difference(here: Mapping[str, Any], there: Mapping[str, Any]) -> str:
 
 def main() -> int:
     """Compute, compare, count."""
-    from kernsemble.experiments.registry import STUDIES
+    from kernsemble.trials.rooms import STUDIES
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=("kernels", "arm64"), help="only a part")

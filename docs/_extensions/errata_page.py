@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 
-from kernsemble.experiments.registry import PAPERS
+from kernsemble.trials.rooms import PAPERS
 
 HEAD = """# Errata
 
@@ -21,7 +21,7 @@ def write_errata_page(root: Path, page: Path) -> None:
     """Write the page from the notebooks that have such a section."""
     parts = [HEAD]
     for key in PAPERS:
-        source = root / "notebooks" / f"{key}.ipynb"
+        source = root / "notebooks" / key / f"{key}.ipynb"
         text = errata_of(source) if source.is_file() else ""
         if text:
             rendered = (root / "results" / "paper" / key / f"{key}.ipynb").is_file()

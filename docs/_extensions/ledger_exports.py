@@ -7,10 +7,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernsemble.comparisons import mean_and_spread
-from kernsemble.experiments.registry import STUDIES
-from kernsemble.ledger import LedgerRow, read_ledger
-from kernsemble.tables import MARKS, Cell, Table
+from kernsemble.report.ledger import LedgerRow, read_ledger
+from kernsemble.report.tables import Cell, Table
+from kernsemble.trials.rooms import STUDIES
 
 COLUMNS = (
     "row", "column", "printed", "printed_spread", "ours", "ours_spread", "runs", "z", "verdict", "note",
@@ -43,12 +42,12 @@ def export_exhibit(rows: Sequence[LedgerRow], path: Path) -> None:
     with path.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows([getattr(row, name) for name in COLUMNS] for row in rows)
+        writer.writerows([row.texts[name] for name in COLUMNS] for row in rows)
     path.with_suffix(".tex").write_text(exhibit_table(rows).to_latex(), encoding="utf-8")
 
 
 def exhibit_table(rows: Sequence[LedgerRow]) -> Table:
-    """Return an exhibit in its printed form: our number, and below it the printed one."""
+    """Return an exhibit in its printed form: our number as the ledger has it, and the printed one."""
     by_place = {(row.row, row.column): row for row in rows}
     names, columns = (tuple(dict.fromkeys(place[i] for place in by_place)) for i in (0, 1))
     body = tuple((Cell(name), *(_cell(by_place.get((name, column))) for column in columns)) for name in names)
@@ -59,7 +58,6 @@ def exhibit_table(rows: Sequence[LedgerRow]) -> Table:
 def _cell(row: LedgerRow | None) -> Cell:
     if row is None:
         return Cell("")
-    decimals = len(row.printed.partition(".")[2])
-    ours = mean_and_spread(float(row.ours), float(row.ours_spread or 0), decimals) if row.ours else ""
-    printed = row.printed + (f" ± {row.printed_spread}" if row.printed_spread else "")
-    return Cell(ours, printed, MARKS[row.verdict])
+    numbers = ((row.texts["ours"], row.texts["ours_spread"]), (row.printed, row.printed_spread))
+    ours, printed = (f"{mean} ± {spread}" if spread else mean for mean, spread in numbers)
+    return Cell(ours, printed, row.verdict.mark)

@@ -15,12 +15,11 @@ from pathlib import Path
 
 from ledger_places import Places, read_places
 
-from kernsemble.experiments.registry import PAPERS
-from kernsemble.ledger import VERDICTS, LedgerRow, read_ledger, read_standing
-from kernsemble.ledger_figures import BEYOND, chance_beyond, compared_rows, scored_rows
-from kernsemble.published import read_claims
-from kernsemble.score import score_table
-from kernsemble.tables import MARKS
+from kernsemble.report.ledger import LedgerRow, Verdict, read_ledger, read_standing
+from kernsemble.report.ledger_figures import BEYOND, chance_beyond, compared_rows, scored_rows
+from kernsemble.report.published import read_claims
+from kernsemble.report.score import score_table
+from kernsemble.trials.rooms import PAPERS
 
 DRAWINGS = ("ledger_numbers.svg", "ledger_z.svg")
 TABLE_START = '<div class="table-wrapper"><table class="ledger">'
@@ -115,7 +114,7 @@ Write into the box to filter; press a heading to sort. The whole table as
 <form class="ledger-filter" role="search">
 <label>Search <input type="search" id="ledger-search" placeholder="table1 sonar AdaBoost"></label>
 <label>Paper <select id="ledger-paper"><option value="">all</option>{_options(PAPERS)}</select></label>
-<label>Verdict <select id="ledger-verdict"><option value="">all</option>{_options(VERDICTS)}</select></label>
+<label>Verdict <select id="ledger-verdict"><option value="">all</option>{_options(Verdict)}</select></label>
 <output id="ledger-count" aria-live="polite">{len(rows)} of {len(rows)} rows</output>
 </form>
 <div class="table-wrapper"><table id="ledger-table" class="ledger">
@@ -146,7 +145,7 @@ def _heads(*names: str) -> str:
 def _full_row(row: LedgerRow, places: Places, statements: dict[str, str]) -> str:
     note = f"{statements[row.row]} {row.note}" if row.kind == "claim" else row.note
     names = "".join(f"<td>{_breakable(text)}</td>" for text in (row.row, row.column))
-    numbers = (_printed(row), _ours(row), row.runs, row.z)
+    numbers = (_printed(row), _ours(row), row.texts["runs"], row.texts["z"])
     exhibit = _link(places.exhibit(row), row.exhibit)
     middle = names + "".join(f"<td>{escape(text)}</td>" for text in numbers)
     explained = f'<td class="note">{escape(note)}</td>'
@@ -158,12 +157,13 @@ def _printed(row: LedgerRow) -> str:
 
 
 def _ours(row: LedgerRow) -> str:
-    return _short(row.ours) + (f" ± {_short(row.ours_spread)}" if row.ours_spread else "")
+    ours, spread = (_short(row.texts[name]) for name in ("ours", "ours_spread"))
+    return f"{ours} ± {spread}" if spread else ours
 
 
 def _short(number: str) -> str:
-    """Return a number without a long row of zeros."""
-    return number if len(number) <= 8 else f"{float(number):.3g}"
+    """Return a number without a long row of zeros; its digits are those of the ledger."""
+    return number if len(number) <= 8 else f"{float(number):.4g}"
 
 
 def _breakable(name: str) -> str:
@@ -172,7 +172,7 @@ def _breakable(name: str) -> str:
 
 
 def _verdict(row: LedgerRow, places: Places) -> str:
-    text = _link(places.reason(row), f"{MARKS[row.verdict]} {row.verdict}")
+    text = _link(places.reason(row), f"{row.verdict.mark} {row.verdict}")
     return f'<td class="{_css(row.verdict)}" data-verdict="{row.verdict}">{text}</td>'
 
 
@@ -215,9 +215,9 @@ def _grid(rows: Sequence[LedgerRow], places: Places) -> str:
 def _grid_cell(row: LedgerRow | None, places: Places) -> str:
     if row is None:
         return "<td></td>"
-    said = escape(f"{row.verdict}; z = {row.z or 'none'}; {row.note}", quote=True)
+    said = escape(f"{row.verdict}; z = {row.texts['z'] or 'none'}; {row.note}", quote=True)
     ours = _link(places.exhibit(row), _ours(row) or "–")
-    mark = _link(places.reason(row), MARKS[row.verdict], f"{row.verdict}: why")
+    mark = _link(places.reason(row), row.verdict.mark, f"{row.verdict}: why")
     inner = f"{ours} {mark}<br><small>{escape(_printed(row))}</small>"
     return f'<td class="{_css(row.verdict)}" title="{said}">{inner}</td>'
 
@@ -226,7 +226,7 @@ def _claims(rows: Sequence[LedgerRow], places: Places, statements: dict[str, str
     body = "\n".join(
         f"<tr><td>{_link(places.exhibit(row), row.row)}</td>"
         f'<td class="note">{escape(statements[row.row])}</td>{_verdict(row, places)}'
-        f'<td>{escape(row.ours)}</td><td class="note">{escape(row.note)}</td></tr>'
+        f'<td>{row.texts["ours"]}</td><td class="note">{escape(row.note)}</td></tr>'
         for row in rows
     )
     names = ("claim", "the paper says", "verdict", "probability", "numbers")

@@ -12,7 +12,7 @@ import yaml
 from docutils.nodes import make_id
 from notebook_figures import cell_anchor
 
-from kernsemble.ledger import LedgerRow
+from kernsemble.report.ledger import LedgerRow
 
 NEEDS_A_REASON = ("better", "worse", "fails")
 SELECTORS = {"exhibits": "exhibit", "rows": "row", "columns": "column", "verdicts": "verdict"}

@@ -11,9 +11,10 @@ import nbformat
 from notebook_figures import description, figure_names, figure_places
 from PIL import Image
 
-from kernsemble.experiments.registry import PAPERS, STUDIES, available_papers, load_paper
-from kernsemble.ledger import COMPARED, LedgerRow, read_ledger
-from kernsemble.score import APART, score_table
+from kernsemble.report.ledger import COMPARED, LedgerRow, read_ledger
+from kernsemble.report.score import APART, score_table
+from kernsemble.trials.registry import available_papers, load_paper
+from kernsemble.trials.rooms import PAPERS, STUDIES
 
 ACROSS = {
     "ledger_numbers": ("_ledger/index.html#printed-against-reproduced", "results/paper/ledger_numbers.png"),

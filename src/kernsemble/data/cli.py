@@ -8,7 +8,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from kernsemble.data.archives import UnsafeArchiveError
 from kernsemble.data.base import DatasetDamaged, DatasetUnavailable
@@ -65,17 +67,16 @@ def build_parser(prog: str) -> argparse.ArgumentParser:
 
 
 def _build(options: argparse.Namespace) -> int:
-    from kernsemble.data.build import build, file_matches
     from kernsemble.data.large import cache_folder
     from kernsemble.data.store import data_folder
 
+    builder = _builder("build")
     target = options.into or data_folder()
     for source in _core_sources(options.names):
-        path = build(source, target, cache_folder() / "packages", options.folder)
-        same = (
-            "as registered" if file_matches(source, path) else "arrays as registered, compressed differently"
-        )
-        _say(f"{path}: {path.stat().st_size} bytes, {same}")
+        path = builder.build(source, target, cache_folder() / "packages", options.folder)
+        same = builder.file_matches(source, path)
+        what = "as registered" if same else "arrays as registered, compressed differently"
+        _say(f"{path}: {path.stat().st_size} bytes, {what}")
     return 0
 
 
@@ -124,8 +125,7 @@ def _is_here(source: Source) -> bool:
 
 
 def _fetch(options: argparse.Namespace) -> int:
-    from kernsemble.data.fetch import fetch
-
+    fetch = _builder("fetch").fetch
     kinds = ("large", "splits")
     names = (
         [name for kind in kinds for name in dataset_names(kind)] if options.name == "all" else [options.name]
@@ -141,6 +141,16 @@ def _fetch(options: argparse.Namespace) -> int:
             sys.stderr.write(f"{error}\n")
             failed += 1
     return 1 if failed else 0
+
+
+def _builder(name: str) -> ModuleType:
+    """Return a module of ``tools/datasets``, which builds sets in a clone of the repository."""
+    tools = Path(__file__).resolve().parents[3] / "tools"
+    if not (tools / "datasets").is_dir():
+        raise FileNotFoundError("Sets are built and fetched in a clone of the repository: run this there.")
+    if str(tools) not in sys.path:
+        sys.path.append(str(tools))
+    return import_module(f"datasets.{name}")
 
 
 def _core_sources(names: Sequence[str]) -> list[Source]:

@@ -13,7 +13,7 @@ belong to one class each; those of MultiBoost serve all classes, with K weights.
 (3c), 0 <= sum_y lambda_(i,y) <= C/p, is left out. It is what a hinge loss would add: the conjugate of
 exp(-gamma) is finite for every lambda >= 0, so nothing bounds lambda from above. By (5) the optimal lambda is
 (C/p) exp(-gamma), which exceeds C/p wherever a margin is negative: with (3c) the optimum would be infeasible,
-without it duality is strong (``tests/test_exponential.py`` shows both).
+without it duality is strong (``tests/library/test_exponential.py`` shows both).
 
 Stop: duality gap at most ``tol`` times the objective, for a lambda scaled until it satisfies (3b); "fcd" and
 "lbfgsb" stop by rules of their own, and report the same gap.

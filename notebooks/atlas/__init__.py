@@ -1,0 +1,1 @@
+"""The room of atlas: the comparison across the five papers. Import from the submodules."""

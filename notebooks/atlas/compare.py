@@ -1,0 +1,158 @@
+"""Comparisons of the arena's methods over sets: which sets and methods they share, mean errors, ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
+from atlas.bayes import Outcome, signed_rank
+from atlas.sets import ALL_SETS, BINARY_SETS, MULTICLASS_SETS, SAME_ROWS
+
+Kind = Literal["two classes", "more classes", "all sets"]
+KINDS: tuple[Kind, ...] = ("two classes", "more classes", "all sets")
+PEERS = ("SVM-Gauss", "RandomForest", "HistGB", "LightGBM", "XGBoost")
+# Fixed before there were results: one row in a hundred decides nothing.
+ROPE = 1.0  # points of error
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Means over the runs of every set that all methods were run on.
+
+    Attributes
+    ----------
+    datasets, methods : tuple of str
+    values : dict of str to ndarray of shape (n_datasets, n_methods)
+        By metric; seconds, sizes and errors.
+    """
+
+    datasets: tuple[str, ...]
+    methods: tuple[str, ...]
+    values: dict[str, np.ndarray]
+
+    @property
+    def errors(self) -> np.ndarray:
+        """Mean test errors in percent, (n_datasets, n_methods)."""
+        return self.values["error"]
+
+    @property
+    def ranks(self) -> pd.Series:
+        """Average rank of each method over the sets, 1 the best; equal errors share their ranks."""
+        ranked = stats.rankdata(self.errors.round(10), axis=1)
+        return pd.Series(ranked.mean(axis=0), index=list(self.methods))
+
+    def typical(self, metric: str) -> np.ndarray:
+        """Return the geometric mean over sets for each method."""
+        return np.exp(np.log(np.maximum(self.values[metric], 1e-6)).mean(axis=0))
+
+    def by_method(self, metric: str, method: str) -> np.ndarray:
+        """Return a method's means over the sets."""
+        return self.values[metric][:, self.methods.index(method)]
+
+
+METRICS = ("error", "fit_seconds", "tuning_seconds", "predict_seconds", "kilobytes", "size")
+
+
+def compare(study: Study, kind: Kind) -> Comparison:
+    """Return the comparison over two-class sets, over the others, or over all with the methods for both.
+
+    Only sets with all runs of all methods count, and of two sets of the same rows only one.
+    """
+    evidence = study.evidence("arena")
+    labels = labels_of(evidence, kind)
+    twice = {other for one, other in SAME_ROWS.items() if one in labels}
+    methods = serving(evidence, labels)
+    complete = tuple(
+        label for label in labels if label not in twice and evidence.is_complete(label, *methods)
+    )
+    values = {
+        metric: np.array([[_mean(evidence, metric, label, m) for m in methods] for label in complete])
+        for metric in METRICS
+    }
+    return Comparison(complete, methods, values)
+
+
+def labels_of(evidence: Evidence, kind: Kind) -> list[str]:
+    """Return the sets of the scale that a comparison is about."""
+    chosen = {"two classes": BINARY_SETS, "more classes": MULTICLASS_SETS, "all sets": ALL_SETS}[kind]
+    return [label for label in evidence.datasets if label in chosen]
+
+
+def serving(evidence: Evidence, labels: list[str]) -> tuple[str, ...]:
+    """Return the methods that are there for all of the sets."""
+    return tuple(
+        method
+        for method in evidence.methods
+        if labels and all(evidence.sample("error", dataset=x, method=method).expected for x in labels)
+    )
+
+
+def _mean(evidence: Evidence, metric: str, label: str, method: str) -> float:
+    return evidence.sample(metric, dataset=label, method=method).mean
+
+
+def friedman(comparison: Comparison) -> tuple[float, float]:
+    """Return Friedman's statistic and its p-value: are all average ranks the same?"""
+    found = stats.friedmanchisquare(*comparison.errors.round(10).T)
+    return float(found.statistic), float(found.pvalue)
+
+
+def nemenyi(comparison: Comparison) -> pd.DataFrame:
+    """Return the p-values of all pairs of methods by Nemenyi's test."""
+    from scikit_posthocs import posthoc_nemenyi_friedman  # imported here: it brings seaborn
+
+    return posthoc_nemenyi_friedman(pd.DataFrame(comparison.errors, columns=list(comparison.methods)))
+
+
+def critical_difference(n_methods: int, n_datasets: int, level: float = LEVEL) -> float:
+    """Return the difference of average ranks from which on Nemenyi's test tells two methods apart.
+
+    Examples
+    --------
+    >>> from atlas.compare import critical_difference
+    >>> round(critical_difference(4, 14), 2)  # Demsar 2006, section 3.2.4
+    1.25
+    """
+    quantile = stats.studentized_range.ppf(1.0 - level, n_methods, np.inf) / np.sqrt(2.0)
+    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_datasets)))
+
+
+def best_peer(comparison: Comparison) -> str:
+    """Return the method of today with the best average rank."""
+    ranks = comparison.ranks
+    return str(ranks[[name for name in PEERS if name in ranks.index]].idxmin())
+
+
+def against(comparison: Comparison, rival: str) -> dict[str, Outcome]:
+    """Return for each other method the probabilities that it is better than a rival, equal, or worse."""
+    theirs = comparison.by_method("error", rival)
+    return {
+        method: signed_rank(comparison.by_method("error", method) - theirs, ROPE)
+        for method in comparison.methods
+        if method != rival
+    }
+
+
+def front(cost: np.ndarray, error: np.ndarray) -> list[int]:
+    """Return the places of the points that no other beats in both, cheapest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atlas.compare import front
+    >>> front(np.array([1.0, 2.0, 3.0, 1.5]), np.array([5.0, 4.0, 4.5, 6.0]))
+    [0, 1]
+    """
+    chosen, best = [], np.inf
+    for place in np.lexsort((error, cost)):
+        if error[place] < best:
+            chosen.append(int(place))
+            best = error[place]
+    return chosen

@@ -1,0 +1,1 @@
+"""The room of lin2012: multi-class boosting by coordinate descent. Import from the submodules."""

@@ -1,1 +1,0 @@
-"""Trials, their plan and their execution; one module a paper. Import from the submodules."""

@@ -1,1 +1,0 @@
-"""How each paper's printed numbers are read off the evidence, and the checks of its claims."""

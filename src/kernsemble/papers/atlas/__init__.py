@@ -1,1 +1,0 @@
-"""How the atlas reads its evidence: ranks, probabilities, fronts, answers, charts."""

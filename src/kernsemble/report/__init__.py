@@ -1,0 +1,1 @@
+"""Tables, figures, notebooks, the ledger, commands. Import from the submodules."""

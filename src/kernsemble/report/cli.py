@@ -1,0 +1,265 @@
+"""The command line. A mistake of the user gives a sentence, not a traceback."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+from kernsemble.trials.errors import PlanError
+
+SCALES = ("quick", "paper", "smoke")
+OK, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 0 done, 1 failed, 2 wrong use, 130 interrupted."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments[:1] == ["data"]:
+        from kernsemble.data.cli import main as data_main
+
+        return data_main(arguments[1:], prog="python -m kernsemble data")
+    options = build_parser().parse_args(arguments)
+    try:
+        return options.command(options)
+    except PlanError as error:
+        return _complain(error, WRONG_USE)
+    except BrokenPipeError:  # the reader had enough, as in `list | head`
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the interpreter flushes it at the end
+        return OK
+    except OSError as error:  # a full disk, a file that may not be read
+        where = error.filename or "standard output"
+        return _complain(f"{where}: {error.strerror}. Mend that and run the same command again.", FAILED)
+    except KeyboardInterrupt:
+        return _complain(
+            "stopped. What was computed is saved; the same command goes on from there.", INTERRUPTED
+        )
+    except Exception as error:
+        from kernsemble.report.notebooks import NotebookError
+        from kernsemble.trials.study import TrialsFailedError
+
+        if isinstance(error, NotebookError | TrialsFailedError):
+            return _complain(error, FAILED)
+        raise
+
+
+def _complain(message: object, status: int) -> int:
+    sys.stderr.write(f"kernsemble: {message}\n")
+    return status
+
+
+def say(line: str) -> None:
+    """Write one line to standard output."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands but ``data``, which has its own."""
+    parser = argparse.ArgumentParser(
+        prog="python -m kernsemble",
+        description="Reproduce the papers, verify the committed evidence, write the ledger.",
+        epilog="Environment: KERNSEMBLE_JOBS, KERNSEMBLE_CLUSTER and KERNSEMBLE_FRESH=1 stand in for the "
+        "options; KERNSEMBLE_ROOT names the repository.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_list(commands)
+    _add_reproduce(commands)
+    _add_verify(commands)
+    _add_adopt(commands)
+    command = _add(commands, "ledger", ledger, "judge every printed number and claim: results/paper/ledger.*")
+    command.add_argument(
+        "--check", action="store_true", help="write nothing; fail when the files would change"
+    )
+    command = _add(
+        commands, "fingerprint", fingerprint, "write what evidence must come from: results/fingerprints"
+    )
+    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
+    commands.add_parser("data", help="list, verify, build and fetch datasets (data --help)", add_help=False)
+    return parser
+
+
+def _add(commands: argparse._SubParsersAction, name: str, function: Callable, help_text: str):
+    command = commands.add_parser(name, help=help_text, description=help_text.capitalize() + ".")
+    command.set_defaults(command=function)
+    return command
+
+
+def _add_list(commands: argparse._SubParsersAction) -> None:
+    command = _add(commands, "list", list_papers, "papers, exhibits, trials done, stale, and time left")
+    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
+    command.add_argument("--scale", choices=SCALES, default="paper", help="default: paper")
+    command.add_argument("--why", action="store_true", help="say of stale rows what made them so")
+    command.add_argument("--jobs", type=int, metavar="N", help="processes that the time left counts with")
+
+
+def _add_reproduce(commands: argparse._SubParsersAction) -> None:
+    command = _add(
+        commands, "reproduce", reproduce, "compute a paper's missing evidence, then run its notebook"
+    )
+    command.add_argument("papers", nargs="+", metavar="KEY", help="papers, or 'all'")
+    command.add_argument("--scale", choices=SCALES, default="quick", help="how much of it (default: quick)")
+    command.add_argument(
+        "--fresh",
+        action="store_true",
+        default=os.environ.get("KERNSEMBLE_FRESH", "") not in ("", "0"),
+        help="compute everything anew, from nothing",
+    )
+    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
+    command.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        default=os.environ.get("KERNSEMBLE_CLUSTER") or None,
+        help="a Dask scheduler, such as tcp://10.0.0.1:8786",
+    )
+    command.add_argument("--exhibit", action="append", metavar="NAME", help="only this exhibit (repeatable)")
+    one = command.add_mutually_exclusive_group()
+    one.add_argument("--no-notebook", action="store_true", help="compute evidence only")
+    one.add_argument(
+        "--no-compute", action="store_true", help="render the notebook only; it says what evidence is missing"
+    )
+
+
+def _add_verify(commands: argparse._SubParsersAction) -> None:
+    command = _add(commands, "verify", verify, "compare computed trials with the committed evidence")
+    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
+    command.add_argument("--scale", choices=("quick", "smoke"), default="quick", help="default: quick")
+    command.add_argument(
+        "--compute", action="store_true", help="compute missing trials first, instead of counting them"
+    )
+    command.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail on stale and missing trials too, not only on other numbers",
+    )
+    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
+
+
+def _add_adopt(commands: argparse._SubParsersAction) -> None:
+    command = _add(
+        commands,
+        "adopt",
+        adopt,
+        "compute a sample of the committed rows of older code again; if equal, they count",
+    )
+    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
+    command.add_argument("--dry-run", action="store_true", help="say what would be computed, and how long")
+    command.add_argument("--bits", action="store_true", help="only rows equal to the last digit are equal")
+    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
+
+
+def _keys(names: Sequence[str]) -> list[str]:
+    """Return the papers that are asked for; all that are written by default."""
+    from kernsemble.trials.registry import available_papers
+    from kernsemble.trials.rooms import STUDIES
+
+    for name in names:
+        module = "." in name and all(map(str.isidentifier, name.split(".")))
+        if name not in (*STUDIES, "all") and not module:
+            raise PlanError(f"No paper {name!r}; there are {', '.join(STUDIES)}, and 'all'.")
+    return list(available_papers()) if not names or "all" in names else list(names)
+
+
+def list_papers(options: argparse.Namespace) -> int:
+    """Show papers and exhibits: trials done, stale, time left."""
+    from kernsemble.report.overview import exhibit_lines
+    from kernsemble.trials.rooms import PAPERS
+
+    keys = _keys(options.papers)
+    for key in keys:
+        for line in exhibit_lines(key, options.scale, options.jobs, why=options.why):
+            say(line)
+    for key in [] if options.papers else [key for key in PAPERS if key not in keys]:
+        say(f"{key}: no trials yet")
+    return OK
+
+
+def reproduce(options: argparse.Namespace) -> int:
+    """Compute evidence and render the notebook of each paper; go on with the others when one fails."""
+    from kernsemble.report.reproduction import Summary, check_before, reproduce_paper
+    from kernsemble.trials.evidence_file import only_writer
+    from kernsemble.trials.study import find_root
+
+    keys, root = _keys(options.papers), find_root()
+    check_before(keys, options.scale, root)
+    summary = Summary()
+    with only_writer(root / "results" / options.scale) if len(keys) > 1 else nullcontext():
+        for key in keys:
+            reproduce_paper(
+                key,
+                options.scale,
+                summary,
+                fresh=options.fresh,
+                jobs=options.jobs,
+                cluster=options.cluster,
+                exhibits=options.exhibit,
+                notebook=not options.no_notebook,
+                compute=not options.no_compute,
+                stop_on_error=len(keys) == 1,
+            )
+    for line in summary.lines(options.scale):
+        say(line)
+    return FAILED if summary.failed or summary.total.differ else OK
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Compare trials computed here with the committed evidence."""
+    from kernsemble.report.reproduction import Summary, verify_paper
+
+    summary = Summary()
+    for key in _keys(options.papers):
+        verify_paper(key, options.scale, summary, compute=options.compute, jobs=options.jobs)
+    for line in summary.lines(options.scale):
+        say(line)
+    return OK if (summary.all_agree if options.strict else summary.nothing_differs) else FAILED
+
+
+def adopt(options: argparse.Namespace) -> int:
+    """Adopt rows that older code has computed, where a sample comes out equal."""
+    from kernsemble.trials.adoption import adopt_paper
+    from kernsemble.trials.study import Study, find_root, number_of_jobs
+
+    all_well = True
+    for key in _keys(options.papers):
+        study = Study(key, "paper", find_root(), jobs=number_of_jobs(options.jobs))
+        for line, well in adopt_paper(study, dry_run=options.dry_run, equal_bits=options.bits):
+            say(line)
+            all_well &= well
+    return OK if all_well else FAILED
+
+
+def ledger(options: argparse.Namespace) -> int:
+    """Write the ledger, or check that the committed one is current."""
+    from kernsemble.report.ledger import judge_all, ledger_files, ledger_summary, standings, totals
+    from kernsemble.report.score import update_readme
+    from kernsemble.trials.study import find_root
+
+    root = find_root()
+    rows, evidence = judge_all(root), standings(root)
+    folder: Path = root / "results" / "paper"
+    for line in ledger_summary(totals(rows)):
+        say(line)
+    say(str(evidence["overall"]))
+    changed = ledger_files(rows, folder, evidence, write=not options.check)
+    if update_readme(rows, root / "README.md", f"{evidence['overall']}.", write=not options.check):
+        changed.append("README.md")
+    if not options.check:
+        from kernsemble.report.ledger_figures import save_ledger_figures
+
+        save_ledger_figures(rows, folder)
+    elif changed:
+        return _complain(f"{', '.join(changed)} would change: run python -m kernsemble ledger.", FAILED)
+    return OK
+
+
+def fingerprint(options: argparse.Namespace) -> int:
+    """Write what evidence must come from; DVC compares it with what the committed evidence came from."""
+    from kernsemble.trials.fingerprints import write_fingerprints
+    from kernsemble.trials.study import find_root
+
+    for key in write_fingerprints(_keys(options.papers), find_root()):
+        say(f"{key}: the code, parameters or data behind its trials have changed")
+    return OK

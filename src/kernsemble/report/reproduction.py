@@ -1,0 +1,188 @@
+"""Reproduce a paper: its evidence, its rendered notebook, and the comparison with what is committed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernsemble.report.notebooks import NotebookError, render_notebook
+from kernsemble.report.published import read_cells, read_claims
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.executor import Report
+from kernsemble.trials.plan import Plan
+from kernsemble.trials.progress import note
+from kernsemble.trials.rooms import FOLDER
+from kernsemble.trials.staleness import Origins
+from kernsemble.trials.study import Study, TrialsFailedError, find_root, number_of_jobs, raise_on_failures
+from kernsemble.trials.verification import Agreement, compare_study
+from kernsemble.trials.warrants import Standing
+
+AGREEMENT = "agreement.json"
+RENDERED = "rendered.sha256"
+
+
+@dataclass
+class Summary:
+    """What came of some papers."""
+
+    agreements: dict[str, Agreement] = field(default_factory=dict)
+    committed: dict[str, Standing] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def total(self) -> Agreement:
+        """The comparison over all papers."""
+        total = Agreement()
+        for agreement in self.agreements.values():
+            total.merge(agreement)
+        return total
+
+    @property
+    def nothing_differs(self) -> bool:
+        """Whether trials were compared and none differs. Paths, stale and missing rows are only told."""
+        return not (self.failed or self.total.differ) and bool(self.total.compared)
+
+    @property
+    def all_agree(self) -> bool:
+        """Whether every trial whose data are here agrees with a current committed row."""
+        return not self.failed and self.total.agree + self.total.unavailable == self.total.trials
+
+    def lines(self, scale: str) -> list[str]:
+        """Say what came of it, failures last."""
+        lines = [f"{key}: {agreement}" for key, agreement in self.agreements.items()]
+        for key, agreement in self.agreements.items():
+            lines += [f"  DIFFERS {key} {name}" for name in agreement.differ[:20]]
+            lines += [f"  another path: {key} {name}" for name in agreement.parted[:20]]
+        if len(self.agreements) > 1:
+            lines.append(f"all papers, {scale} scale: {self.total}")
+        lines += self._committed_lines()
+        return lines + [f"FAILED: {key}: {why}" for key, why in self.failed.items()]
+
+    def _committed_lines(self) -> list[str]:
+        """Say how the committed rows stand, and what refreshes stale ones."""
+        standing = Standing()
+        for own in self.committed.values():
+            standing.merge(own)
+        lines = [f"committed: {standing}"] if self.committed else []
+        return lines + [
+            f"STALE: {key}: {own.stale} of {own.total} committed rows were made by other code, parameters or "
+            f"data. Why: python -m kernsemble list --why {key}. If only code changed: adopt {key}; to "
+            f"compute them again: reproduce {key} --scale paper"
+            for key, own in self.committed.items()
+            if own.stale
+        ]
+
+
+def check_before(keys: Sequence[str], scale: str, root: Path) -> None:
+    """Read every file that a mistake can be in, of all papers asked for: now, not after hours of work."""
+    for key in keys:
+        Plan(key, scale, root / "params.yaml")
+    read_cells(root / "published" / "published.csv", papers=None)
+    read_claims(root / "published" / "claims.yaml", papers=None)
+
+
+def reproduce_paper(
+    key: str,
+    scale: str,
+    summary: Summary,
+    *,
+    fresh: bool = False,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    exhibits: Sequence[str] | None = None,
+    notebook: bool = True,
+    compute: bool = True,
+    stop_on_error: bool = True,
+    root: Path | None = None,
+) -> None:
+    """Compute a paper's missing evidence, run its notebook, and compare with the committed evidence.
+
+    Results go to ``results/SCALE/KEY``. At a smaller scale than the paper's, ``agreement.json`` there holds
+    the comparison, and the notebook is not run again when nothing has changed since it was. Without
+    ``compute``, it is rendered from what is there, and says what is missing.
+    Failures go into the summary, or are raised with ``stop_on_error``.
+    """
+    root = root or find_root()
+    n_jobs = number_of_jobs(jobs)
+    try:
+        study = Study(key, scale, root, jobs=n_jobs, cluster=cluster, compute=compute)
+        if compute:
+            tell_warnings(report := study.run(exhibits, fresh=fresh))
+            raise_on_failures(report)
+            Origins(study).remember()
+        if notebook and (fresh or not is_rendered(study)):
+            render_paper(study)
+        if scale != "paper":
+            compare(study, summary)
+    except (PlanError, NotebookError, TrialsFailedError) as error:
+        if stop_on_error:
+            raise
+        summary.failed[key] = str(error)
+
+
+def tell_warnings(report: Report) -> None:
+    """Say once what trials warned of."""
+    for message, count in report.warnings.most_common(10):
+        note(f"{count} trials warned: {message}")
+
+
+def render_paper(study: Study) -> None:
+    """Run a paper's notebook at the study's scale; its evidence is there already."""
+    source = article(study)
+    environment = {"KERNSEMBLE_JOBS": str(study.jobs), "KERNSEMBLE_ROOT": str(study.root)}
+    if not study.compute:
+        environment["KERNSEMBLE_COMPUTE"] = "0"
+    if study.cluster:
+        environment["KERNSEMBLE_CLUSTER"] = study.cluster
+    note(f"{study.key}: running its notebook")
+    render_notebook(source, study.folder / f"{study.key}.ipynb", {"scale": study.scale}, environment)
+    if study.scale != "paper":  # what is committed is DVC's matter
+        write_atomically(study.folder / RENDERED, _rendering(study).encode())
+
+
+def article(study: Study) -> Path:
+    """Return where the source of a paper's notebook is."""
+    return study.root / "notebooks" / study.key / f"{study.key}.ipynb"
+
+
+def is_rendered(study: Study) -> bool:
+    """Whether nothing has changed since a notebook was run: neither what it comes from, nor what it wrote."""
+    path = study.folder / RENDERED
+    return path.is_file() and path.read_text() == _rendering(study)
+
+
+def _rendering(study: Study) -> str:
+    """Return the digest of all files that a rendered notebook comes from, and of what it wrote."""
+    root, package = study.root, Path(__file__).parents[1]
+    files = [article(study), root / "params.yaml", root / "requirements.lock"]
+    for folder in (package, FOLDER / study.key, root / "published", study.folder):
+        files += [path for path in sorted(folder.rglob("*")) if "__pycache__" not in path.parts]
+    digest = hashlib.sha256()
+    for path in files:
+        if path.is_file() and path.name not in (RENDERED, AGREEMENT, "failures.txt"):
+            digest.update(f"{path}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def compare(study: Study, summary: Summary) -> None:
+    """Compare a study with the committed evidence, and keep the result."""
+    committed = Study(study.plan.module, "paper", study.root, compute=False)
+    agreement = compare_study(study, committed)
+    summary.agreements[study.key] = agreement
+    summary.committed[study.key] = committed.standing
+    text = json.dumps(agreement.as_dict(), indent=2, ensure_ascii=False) + "\n"
+    write_atomically(study.folder / AGREEMENT, text.encode())
+
+
+def verify_paper(
+    key: str, scale: str, summary: Summary, *, compute: bool = False, jobs: int | None = None
+) -> None:
+    """Compare a paper's trials with the committed evidence, computing them first if asked to."""
+    study = Study(key, scale, find_root(), jobs=number_of_jobs(jobs))
+    if compute:
+        raise_on_failures(study.run())
+    compare(study, summary)

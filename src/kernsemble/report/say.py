@@ -1,0 +1,155 @@
+"""Sentences of an article, their numbers filled in from the evidence.
+
+``say(study, "{L3.stumps} of 14 sets, at {table1.error[sonar, SVM-Perc]:.1f} %")`` knows four kinds of names:
+
+- ``{L3.stumps}``: a fact that the check of a claim declares; also ``verdict`` and ``probability``;
+- ``{rounds.best}``: a fact of an exhibit;
+- ``{table1.error[sonar, SVM-Perc]}``: the mean over runs of a metric, of a dataset and method;
+- ``{ours.table1[sonar, SVM-Perc]}``, with ``printed``, ``z`` or ``verdict`` likewise: a row of the ledger.
+
+A name that does not exist is an error at every scale. What a scale does not run, or what is stale, is a dash,
+and a line below the text says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from string import Formatter
+from typing import Any
+
+from kernsemble.report.ledger import DECIDED, LATE, Reading, judge_cell, load_reading
+from kernsemble.report.published import read_cells
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.evidence import IncompleteEvidenceError
+from kernsemble.trials.study import Study
+
+MISSING = "—"
+OF_THE_LEDGER = ("ours", "printed", "z", "verdict")
+OF_A_CLAIM = ("verdict", "probability")
+_NAME = re.compile(r"(\w+)\.(\w+)(?:\[(.+?), (.+)\])?")
+
+
+class Said(str):
+    """Text that a notebook shows as Markdown."""
+
+    __slots__ = ()
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def say(study: Study, text: str) -> Said:
+    """Return a text with its numbers, for names in braces and formats as in ``str.format``.
+
+    Parameters
+    ----------
+    study : Study
+    text : str
+        Markdown. Names: see the module. Braces that are meant, as in formulas, are doubled.
+    """
+    facts = Facts(study)
+    return Said(facts.fill(text) + facts.late())
+
+
+class Facts:
+    """The named numbers of a study, each computed when it is first asked for."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.reading = load_reading(study.plan.module) or Reading(study.key)
+        cells = read_cells(study.root / "published" / "published.csv", papers=None)
+        self.cells = {(c.exhibit, c.row, c.column): c for c in cells if c.paper == study.key}
+        self.missing: dict[str, None] = {}
+        self._found: dict[str, Mapping[str, Any] | IncompleteEvidenceError] = {}
+
+    def fill(self, text: str) -> str:
+        """Return a text with its numbers; those that are not there are dashes."""
+        parts = []
+        for literal, name, form, _ in Formatter().parse(text):
+            parts.append(literal)
+            if name is not None:
+                parts.append(self._shown(name, form))
+        return "".join(parts)
+
+    def late(self) -> str:
+        """Say which of the evidence asked for so far is not complete; empty when all of it is."""
+        return f"\n\n*{MISSING}, evidence incomplete ({'; '.join(self.missing)}).*" if self.missing else ""
+
+    def _shown(self, name: str, form: str) -> str:
+        try:
+            value = self.value(name)
+        except IncompleteEvidenceError as error:
+            self.missing[str(error)] = None
+            return MISSING
+        try:
+            return format(value, form)
+        except ValueError as error:
+            raise PlanError(f"say: {{{name}:{form}}}: {error}") from None
+
+    def value(self, name: str) -> Any:
+        """Return what a name stands for; raise where it is unknown, or the evidence not complete."""
+        match = _NAME.fullmatch(name)
+        if not match:
+            raise PlanError(f"say: {{{name}}} is no name: write WHERE.what or WHERE.what[row, column].")
+        where, what, row, column = match.groups()
+        if row is None:
+            return self._fact(where, what)
+        if where in OF_THE_LEDGER:
+            return self._of_the_ledger(where, what, row, column)
+        return self._mean(where, what, row, column)
+
+    def _fact(self, where: str, what: str) -> Any:
+        known = self.reading.declared.get(where, ()) + OF_A_CLAIM * (where in self.reading.checks)
+        if what not in known:
+            raise unknown(f"{where}.{what}", known or list(self.reading.declared))
+        if where not in self._found:
+            self._found[where] = self._compute(where)
+        found = self._found[where]
+        if isinstance(found, IncompleteEvidenceError):
+            raise found
+        return found[what]
+
+    def _compute(self, where: str) -> Mapping[str, Any] | IncompleteEvidenceError:
+        try:
+            if where in self.reading.sources:
+                return self._as_declared(where, self.reading.sources[where](self.study))
+            finding = self.reading.checks[where](self.study)
+        except IncompleteEvidenceError as error:
+            return error
+        own = {"verdict": DECIDED[not finding.holds].value, "probability": finding.probability}
+        return {**own, **self._as_declared(where, finding.facts)}
+
+    def _as_declared(self, where: str, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+        if set(facts) != set(self.reading.declared[where]):
+            raise PlanError(f"{where}: declares {self.reading.declared[where]}, computes {tuple(facts)}.")
+        return facts
+
+    def _of_the_ledger(self, what: str, exhibit: str, row: str, column: str) -> Any:
+        if (exhibit, row, column) not in self.cells:
+            raise unknown(f"{what}.{exhibit}[{row}, {column}]", sorted({place[0] for place in self.cells}))
+        cell = self.cells[exhibit, row, column]
+        if what == "printed":
+            return cell.mean
+        judged = judge_cell(cell, self.reading, self.study)
+        if judged.verdict in LATE:
+            raise IncompleteEvidenceError(f"{exhibit}: {row}, {column}: {judged.note}", stale=False)
+        return {"ours": judged.ours, "z": judged.z, "verdict": judged.verdict.value}[what]
+
+    def _mean(self, exhibit: str, metric: str, dataset: str, method: str) -> float:
+        full = self.study.plan.params.scales["paper"].get(exhibit)  # the scale that the text reads
+        if full is None:
+            raise unknown(exhibit, self.study.exhibits)
+        for name, known in ((dataset, full.runs), (method, full.methods)):
+            if name not in known:
+                raise unknown(name, known)
+        evidence = self.study.evidence(exhibit)
+        return float(evidence.array(metric, [dataset], [method]).mean())
+
+
+def unknown(name: str, known: Any) -> PlanError:
+    """Return the error for a name that is none."""
+    return PlanError(f"say: there is no {{{name}}}; there are {', '.join(known) or 'none'}.")

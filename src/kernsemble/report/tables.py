@@ -1,0 +1,302 @@
+"""Tables: the printed numbers beside ours, summaries, claims and choices; as HTML, text, CSV and LaTeX.
+
+Bold: not distinguishable from the best of its row (or column) by paired t-tests over runs at the 5 % level,
+with Holm's correction over the others. Marks: those of ``Verdict``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Literal
+
+import numpy as np
+
+from kernsemble.report.comparisons import best_methods, mean_and_spread
+from kernsemble.report.ledger import LedgerRow, Reading, Rule, Verdict, judge_cell, judge_claim, load_reading
+from kernsemble.report.published import PrintedCell, read_cells, read_claims
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.evidence import IncompleteEvidenceError, Sample
+from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.study import Study
+
+BOLD_RULE = "Bold: not distinguishable from the best (paired t-tests, 5 %, Holm)."
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table: our number, what is printed below it, a mark, and whether it is bold."""
+
+    text: str
+    below: str = ""
+    mark: str = ""
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that knows how to show itself.
+
+    Attributes
+    ----------
+    header : tuple of str
+    rows : tuple of tuple of Cell
+        The first cell of each row names it.
+    caption : str
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
+        body = "\n".join(f"<tr>{''.join(_html_cell(cell) for cell in row)}</tr>" for row in self.rows)
+        caption = f"<caption>{escape(self.caption)}</caption>\n" if self.caption else ""
+        return f"<table>\n{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+    def __repr__(self) -> str:
+        grid = [list(self.header), *([_plain_cell(cell) for cell in row] for row in self.rows)]
+        widths = [max(len(row[i]) for row in grid) for i in range(len(self.header))]
+        lines = [
+            "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in grid
+        ]
+        return "\n".join([*(line.rstrip() for line in lines), *([self.caption] if self.caption else [])])
+
+    def to_latex(self) -> str:
+        """Return a ``tabular`` with booktabs rules."""
+        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
+        sides = "".join("r" if all(map(_is_numeric, column)) else "l" for column in columns)
+        lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
+        lines += [" & ".join(map(_latex, self.header)) + r" \\", r"\midrule"]
+        lines += [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in self.rows]
+        lines += [r"\bottomrule", r"\end{tabular}"]
+        comment = f"% {self.caption}\n" if self.caption else ""
+        return comment + "\n".join(lines) + "\n"
+
+
+def _is_numeric(cell: Cell) -> bool:
+    return not cell.text or cell.text[0].isdigit() or cell.text[0] == "-"
+
+
+def _html_cell(cell: Cell) -> str:
+    text = f"<b>{escape(cell.text)}</b>" if cell.bold else escape(cell.text)
+    mark = f" {escape(cell.mark)}" if cell.mark else ""
+    below = f"<br><small>{escape(cell.below)}</small>" if cell.below else ""
+    return f"<td>{text}{mark}{below}</td>"
+
+
+def _plain_cell(cell: Cell) -> str:
+    parts = (f"*{cell.text}*" if cell.bold else cell.text, cell.mark, f"({cell.below})" if cell.below else "")
+    return " ".join(part for part in parts if part)
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = rf"\textbf{{{_latex(cell.text)}}}" if cell.bold else _latex(cell.text)
+    return text + (rf" {{\scriptsize ({_latex(cell.below)})}}" if cell.below else "")
+
+
+def _latex(text: str) -> str:
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    symbols = {"±": r"$\pm$", "…": r"\ldots{}", "✓": r"$\checkmark$", "✗": r"$\times$"}
+    table = special | symbols | {character: "\\" + character for character in "&%$#_{}"}
+    return "".join(table.get(character, character) for character in text)
+
+
+def show_printed(
+    study: Study,
+    exhibit: str,
+    *,
+    rows: Iterable[str] | None = None,
+    columns: Iterable[str] | None = None,
+    bold: Literal["row", "column"] | None = None,
+    save: str | None = None,
+) -> Table:
+    """Return a printed table beside ours, and save it as CSV and LaTeX.
+
+    Each cell holds our number with its mark, and below it what the paper prints.
+
+    Parameters
+    ----------
+    study : Study
+    exhibit : str
+        As in ``published.csv``.
+    rows, columns : iterable of str, optional
+        Those to show, in this order; by default all, in the printed order.
+    bold : {"row", "column"}, optional
+        Whether the methods to compare stand in a row or in a column.
+    save : str, optional
+        Name of the files; by default the exhibit.
+    """
+    printed = {
+        (cell.row, cell.column): cell
+        for cell in read_cells(study.root / "published" / "published.csv", papers=None)
+        if (cell.paper, cell.exhibit) == (study.key, exhibit)
+    }
+    if not printed:
+        raise PlanError(f"published.csv has no numbers of {study.key} {exhibit!r}.")
+    names = tuple(dict.fromkeys(row for row, _ in printed)) if rows is None else tuple(rows)
+    columns = tuple(dict.fromkeys(column for _, column in printed)) if columns is None else tuple(columns)
+    reading = load_reading(study.plan.module)
+    judged = {place: judge_cell(printed[place], reading, study) for place in _places(names, columns, printed)}
+    best = _best_places(study, reading, {place: printed[place] for place in judged}, bold)
+    body = tuple(
+        (Cell(name), *(_printed_cell(judged.get((name, c)), (name, c) in best) for c in columns))
+        for name in names
+    )
+    table = Table((exhibit, *columns), body, _caption(study, judged.values(), bold))
+    save_table(study, table, save or exhibit, _long(judged.values()))
+    return table
+
+
+def _places(rows: Sequence[str], columns: Sequence[str], printed: dict) -> list[tuple[str, str]]:
+    return [(row, column) for row in rows for column in columns if (row, column) in printed]
+
+
+def _printed_cell(judged: LedgerRow | None, is_best: bool) -> Cell:
+    if judged is None:
+        return Cell("")
+    below = judged.printed + (f" ± {judged.printed_spread}" if judged.printed_spread else "")
+    decimals = len(judged.printed.partition(".")[2])
+    ours = "" if judged.ours is None else mean_and_spread(judged.ours, judged.ours_spread or 0.0, decimals)
+    return Cell(ours, below, judged.verdict.mark, is_best)
+
+
+def _best_places(
+    study: Study, reading: Reading | None, printed: dict[tuple[str, str], PrintedCell], bold: str | None
+) -> set[tuple[str, str]]:
+    """Return the places that are not distinguishable from the best of their row or column."""
+    groups: dict[str, dict[tuple[str, str], np.ndarray]] = {}
+    higher = False
+    for place, cell in printed.items() if bold and reading else ():
+        rule = reading.rule(cell)
+        values = _values(rule, study, cell) if rule else None
+        if values is not None:
+            higher = rule.better == "higher"
+            groups.setdefault(place[0 if bold == "row" else 1], {})[place] = values
+    best: set[tuple[str, str]] = set()
+    for group in groups.values():
+        runs = min(len(values) for values in group.values())
+        if len(group) > 1 and runs > 1:
+            paired = np.column_stack([values[:runs] for values in group.values()])
+            chosen = best_methods(paired, higher=higher)
+            best |= {place for place, is_best in zip(group, chosen, strict=True) if is_best}
+    return best
+
+
+def _values(rule: Rule, study: Study, cell: PrintedCell) -> np.ndarray | None:
+    try:
+        sample = rule.find(study, cell)
+    except IncompleteEvidenceError:
+        return None
+    return sample.values if isinstance(sample, Sample) and sample.complete else None
+
+
+def _caption(study: Study, judged: Iterable[LedgerRow], bold: str | None) -> str:
+    judged = list(judged)
+    there = {row.verdict for row in judged}
+    key = ", ".join(f"{verdict.mark} {verdict}" for verdict in Verdict if verdict in there)
+    parts = [f"{scale_note(study)}Ours; below it, what the paper prints. {key}."]
+    return " ".join([*parts, *([BOLD_RULE] if bold else [])])
+
+
+def scale_note(study: Study) -> str:
+    """Say that a table was made at a smaller scale than the paper's."""
+    return "" if study.scale == "paper" else f"{study.scale.capitalize()} scale: a part of the trials. "
+
+
+def _long(rows: Iterable[LedgerRow]) -> list[list[str]]:
+    names = ["row", "column", "printed", "printed_spread", "ours", "ours_spread", "runs", "z", "verdict"]
+    return [names, *([row.texts[name] for name in names] for row in rows)]
+
+
+def show_summary(
+    study: Study,
+    exhibit: str,
+    metric: str,
+    *,
+    datasets: Iterable[str] | None = None,
+    methods: Iterable[str] | None = None,
+    spread: Literal["standard error", "standard deviation"] = "standard error",
+    bold: bool = False,
+    higher: bool = False,
+    save: str | None = None,
+) -> Table:
+    """Return mean and spread of a metric, datasets by methods, for an exhibit without printed numbers.
+
+    With ``bold``, methods that cannot be told from the best of their row are bold; ``higher`` says that
+    larger is better.
+    """
+    evidence = study.evidence(exhibit)
+    methods = evidence.methods if methods is None else tuple(methods)
+    rows = []
+    for label in evidence.datasets if datasets is None else datasets:
+        samples = [evidence.sample(metric, dataset=label, method=method) for method in methods]
+        cells = [_summary_cell(sample, spread) for sample in samples]
+        whole = [i for i, sample in enumerate(samples) if sample.complete and len(sample.values) > 1]
+        if bold and len(whole) > 1 and len({len(samples[i].values) for i in whole}) == 1:
+            chosen = best_methods(np.column_stack([samples[i].values for i in whole]), higher=higher)
+            for i, is_best in zip(whole, chosen, strict=True):
+                cells[i] = replace(cells[i], bold=bool(is_best))
+        rows.append((Cell(label), *cells))
+    status = f"{evidence.status}. ".capitalize() if evidence.status else ""
+    caption = f"{scale_note(study)}{status}Mean of {metric} ± {spread}. {BOLD_RULE if bold else ''}".strip()
+    table = Table((exhibit, *methods), tuple(rows), caption)
+    save_table(study, table, save or f"{exhibit}_{metric}")
+    return table
+
+
+def _summary_cell(sample: Sample, spread: str) -> Cell:
+    if not len(sample.values):
+        return Cell("" if not sample.expected else Verdict.PENDING.mark)
+    width = sample.se if spread == "standard error" else sample.std
+    return Cell(mean_and_spread(sample.mean, width), mark="" if sample.complete else Verdict.PENDING.mark)
+
+
+def show_claims(study: Study, *ids: str, save: str | None = None) -> Table:
+    """Return what became of claims (by default all of the paper): verdict, probability, numbers."""
+    claims = [
+        claim
+        for claim in read_claims(study.root / "published" / "claims.yaml", papers=None)
+        if claim.paper == study.key and (not ids or claim.id in ids)
+    ]
+    if missing := set(ids) - {claim.id for claim in claims}:
+        raise PlanError(f"claims.yaml has no claims {sorted(missing)} of {study.key}.")
+    reading = load_reading(study.plan.module)
+    rows = []
+    for claim in claims:
+        judged = judge_claim(claim, reading, study)
+        texts = claim.id, claim.statement, f"{judged.verdict.mark} {judged.verdict}"
+        rows.append(tuple(map(Cell, (*texts, judged.texts["ours"], judged.note))))
+    header = ("claim", "the paper says", "verdict", "probability", "numbers")
+    caption = (
+        scale_note(study) + "Probability: share of bootstrap resamples of the runs in which the claim holds."
+    )
+    table = Table(header, tuple(rows), caption)
+    save_table(study, table, save or "claims_" + "_".join(claim.id for claim in claims))
+    return table
+
+
+def show_choices(study: Study) -> Table:
+    """Return what the paper leaves open, what was chosen, and why."""
+    rows = tuple(
+        (Cell(name), Cell(str(choice.value)), Cell(choice.reason)) for name, choice in study.choices.items()
+    )
+    return Table(("left open", "chosen", "reason"), rows, "Chosen before looking at the printed numbers.")
+
+
+def save_table(study: Study, table: Table, name: str, lines: list[list[str]] | None = None) -> None:
+    """Save a table as CSV (our own lines, or the cells as shown) and as LaTeX."""
+    if lines is None:
+        lines = [
+            list(table.header),
+            *([_plain_cell(replace(c, bold=False)) for c in row] for row in table.rows),
+        ]
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(lines)
+    folder = study.folder / "tables"
+    write_atomically(folder / f"{name}.csv", buffer.getvalue().encode())
+    write_atomically(folder / f"{name}.tex", table.to_latex().encode())

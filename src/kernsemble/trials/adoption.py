@@ -1,0 +1,286 @@
+"""Adopt rows that older code has computed: compute a sample of them again, and compare.
+
+The rows of an exhibit whose parameters and data are today's, and whose code is not, are taken in groups by
+the code that stood for them last. `draw` says which rows of a group decide. They are computed by the ordinary
+executor and saved beside the older rows as they arrive, so that an interrupted adoption goes on. Every row of
+the group that is there twice is then compared. Are all equal, a line is added to ``results/adoptions.csv``;
+one difference, and there is none.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.evidence_file import Row, only_writer, write_atomically
+from kernsemble.trials.plan import ExhibitPlan, Key
+from kernsemble.trials.progress import duration
+from kernsemble.trials.provenance import provenance
+from kernsemble.trials.registry import Exhibit
+from kernsemble.trials.staleness import Origins
+from kernsemble.trials.study import Study
+from kernsemble.trials.verification import same_value, shown_value
+from kernsemble.trials.warrants import (
+    SAME_BITS,
+    SAME_BY_RULE,
+    TRUSTED_SHARE,
+    Adoption,
+    draw,
+    format_adoptions,
+    read_adoptions,
+)
+
+NOTHING_LEFT = "no row is stale any more"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of an exhibit that one code stood for last and that another one computes today.
+
+    ``older`` are the rows as they are, and ``sample`` those that decide.
+    """
+
+    plan: ExhibitPlan
+    source: str
+    target: str
+    older: Mapping[Key, Row]
+
+    @property
+    def functions(self) -> str:
+        """Names of the trial functions."""
+        cells = {(key.dataset, key.method) for key in self.older}
+        return " ".join(sorted({self.plan.functions[cell].name for cell in cells}))
+
+    @property
+    def sample(self) -> list[Key]:
+        """The rows that decide."""
+        return draw({key: row.seconds for key, row in self.older.items()}, self.source, self.target)
+
+    def computed(self, found: Evidence) -> dict[Key, Row]:
+        """Return the rows of the group that today's code has computed."""
+        return {
+            key: found.current[key]
+            for key in self.older
+            if key in found.current and found.current[key].stamp == self.plan.stamps[key]
+        }
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a group: the line that was added, or what stands against it."""
+
+    group: Group
+    line: Adoption | None = None
+    differences: tuple[str, ...] = ()
+    obstacle: str = ""
+
+
+def groups_of(study: Study) -> Iterator[Group]:
+    """Yield the groups of rows that can be adopted, exhibit by exhibit."""
+    for name in study.exhibits:
+        if not study.plan[name].exhibit.is_timing:
+            yield from _groups(study, study.read(name))
+
+
+def _groups(study: Study, found: Evidence) -> Iterator[Group]:
+    plan = found.plan
+    for line, key in found.refused.items():
+        raise PlanError(f"{study.adoptions_file}: take {line} out: {key} was drawn for it and not computed.")
+    warrants = study.warrants(plan.exhibit.name)
+    groups: dict[tuple[str, str], dict[Key, Row]] = {}
+    for row in found.rows:
+        today = plan.stamps.get(row.key)
+        same_inputs = today is not None and row.stamp == today._replace(code=row.stamp.code)
+        if not same_inputs or row.key in found.paths or warrants.path(row.stamp.code, today.code) is not None:
+            continue
+        groups.setdefault((warrants.head(row.stamp.code), today.code), {})[row.key] = row
+    for (source, target), older in sorted(groups.items(), key=lambda item: -len(item[1])):
+        if any(key in found.stale for key in older):
+            yield Group(plan, source, target, older)
+
+
+def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
+    """Compute what the draw asks for, compare, and write the line when all rows are equal.
+
+    Parameters
+    ----------
+    study : Study
+        At paper scale.
+    group : Group
+    equal_bits : bool, default=False
+        Whether only rows that are equal to the last digit are equal.
+    """
+    name, commit = group.plan.exhibit.name, commit_of(study.root)
+    found = study.read(name)
+    if not any(key in found.stale for key in group.older):
+        return Result(group, obstacle=NOTHING_LEFT)
+    computed = group.computed(found)
+    wanted = {key for key in group.sample if key not in computed}
+    if wanted:
+        report = study.run([name], keys=wanted)
+        if report.failures:
+            job, error = next(iter(report.failures.items()))
+            return Result(group, obstacle=f"{job} failed: {error.strip().splitlines()[-1]}")
+    found = study.read(name)
+    computed = group.computed(found)
+    if late := [key for key in group.sample if key not in computed]:
+        return Result(group, obstacle=f"{len(late)} drawn rows could not be computed here, such as {late[0]}")
+    if differences := tuple(_differences(group, computed, equal_bits=equal_bits)):
+        return Result(group, differences=differences)
+    if not any(key in found.stale for key in group.older):
+        return Result(group, obstacle=NOTHING_LEFT)
+    line = _line(study, group, computed, commit)
+    _add(study, line)
+    study.store(name).settle()
+    return Result(group, line)
+
+
+def _differences(group: Group, computed: Mapping[Key, Row], *, equal_bits: bool) -> Iterator[str]:
+    """Say which rows of a group differ, and in what."""
+    for key, row in sorted(computed.items()):
+        older = group.older[key].metrics
+        told = [
+            f"{name} {shown_value(row.metrics.get(name))} here, {shown_value(older.get(name))} committed"
+            for name in group.plan.exhibit.metrics
+            if not _same(group.plan.exhibit, key, name, row.metrics.get(name), older.get(name), equal_bits)
+        ]
+        if told:
+            yield f"{key}: {'; '.join(told)}"
+
+
+def _same(
+    exhibit: Exhibit, key: Key, name: str, ours: str | None, theirs: str | None, equal_bits: bool
+) -> bool:
+    """Whether two values are equal: to the last digit where runs may part, else by the rule of ``verify``."""
+    if equal_bits or {key.method, name} & set(exhibit.parting):
+        return ours == theirs
+    return ours == theirs or same_value(ours, theirs, exhibit.tolerance.get(name, 0.0))
+
+
+def _line(study: Study, group: Group, computed: Mapping[Key, Row], commit: str) -> Adoption:
+    metrics = group.plan.exhibit.metrics
+    pairs = [
+        (computed[key].metrics.get(name), group.older[key].metrics.get(name))
+        for key in computed
+        for name in metrics
+    ]
+    return Adoption(
+        paper=study.key,
+        exhibit=group.plan.exhibit.name,
+        function=group.functions,
+        source=group.source,
+        target=group.target,
+        kind=SAME_BITS if all(ours == theirs for ours, theirs in pairs) else SAME_BY_RULE,
+        stale=len(group.older),
+        run=len(computed),
+        deviation=max((_deviation(*pair) for pair in pairs if pair[0] != pair[1]), default=0.0),
+        commit=commit,
+        lock=provenance().lock,
+        date=date.today().isoformat(),
+    )
+
+
+def _deviation(ours: str, theirs: str) -> float:
+    """Return the largest difference of two values, relative to what is larger than 1."""
+    pairs = zip(map(float, ours.split()), map(float, theirs.split()), strict=True)
+    return max(abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in pairs)
+
+
+def _add(study: Study, line: Adoption) -> None:
+    """Add a line to the file of adoptions; what is there must be sound, with the line too."""
+    path = study.adoptions_file
+    with only_writer(path.parent):
+        data = format_adoptions([*read_adoptions(path), line])
+        write_atomically(path, data)
+
+
+def commit_of(root: Path) -> str:
+    """Return the commit whose code is adopted; empty without git. Code that may still change is refused."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--", "src", ":(glob)notebooks/**/*.py", "params.yaml")
+        commit = git("rev-parse", "--short=12", "HEAD")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    if changed:
+        raise PlanError(f"The sample depends on the code: commit it before its rows are adopted.\n{changed}")
+    return commit
+
+
+def adopt_paper(
+    study: Study, *, dry_run: bool = False, equal_bits: bool = False
+) -> Iterator[tuple[str, bool]]:
+    """Adopt what can be adopted of a paper; yield what is done or would be, and whether all is well.
+
+    Parameters
+    ----------
+    study : Study
+        At paper scale.
+    dry_run : bool, default=False
+        Say what would be computed and how long that takes, and do nothing.
+    equal_bits : bool, default=False
+    """
+    total = 0.0
+    for group in list(groups_of(study)):
+        yield from _tell_group(study, group, seconds := _seconds_left(study, group))
+        total += seconds
+        if not dry_run:
+            result = adopt(study, group, equal_bits=equal_bits)
+            yield from _tell_result(result)
+    if not dry_run:
+        Origins(study).remember()
+    elif total:
+        yield f"{study.key}: about {duration(total)} in all", True
+    yield from _tell_others(study)
+
+
+def _seconds_left(study: Study, group: Group) -> float:
+    """Estimate the time of the drawn rows that are not computed yet."""
+    computed = group.computed(study.read(group.plan.exhibit.name))
+    return sum(group.older[key].seconds for key in group.sample if key not in computed) / study.jobs
+
+
+def _tell_group(study: Study, group: Group, seconds: float) -> Iterator[tuple[str, bool]]:
+    what = f"{len(group.sample):,} of {len(group.older):,} rows are drawn, about {duration(seconds)}"
+    yield f"{_name(study.key, group)}: {what}", True
+
+
+def _tell_result(result: Result) -> Iterator[tuple[str, bool]]:
+    line = result.line
+    if line is not None:
+        how = f"{line.kind}, largest deviation {line.deviation:.2g}" if line.deviation else line.kind
+        yield f"  adopted: {line.stale - line.run:,} rows ({how}; {line.run:,} computed again)", True
+    elif result.obstacle:
+        yield f"  NOT adopted: {result.obstacle}", result.obstacle == NOTHING_LEFT
+    else:
+        count = len(result.differences)
+        yield f"  NOT adopted: {count:,} {'rows differ' if count > 1 else 'row differs'}", False
+        yield from ((f"    DIFFERS {what}", False) for what in result.differences[:20])
+
+
+def _tell_others(study: Study) -> Iterator[tuple[str, bool]]:
+    """Say which rows stay stale whatever is computed again, and when too many may differ."""
+    for name in study.exhibits:
+        found = study.read(name)
+        if found.stale and found.plan.exhibit.is_timing:
+            yield f"{study.key} {name}: {len(found.stale):,} stale rows measure time: never adopted", True
+        elif other := sum(row.stamp[1:] != found.plan.stamps[key][1:] for key, row in found.stale.items()):
+            yield f"{study.key} {name}: {other:,} stale rows have other parameters or data: not adopted", True
+    standing = study.standing
+    yield f"{study.key}: {standing}", True
+    if standing.may_differ > TRUSTED_SHARE:
+        advice = f"python -m kernsemble reproduce {study.key} --scale paper --fresh"
+        yield f"{study.key}: that is more than {TRUSTED_SHARE:.0%}; {advice} computes all rows again", True
+
+
+def _name(key: str, group: Group) -> str:
+    return f"{key} {group.plan.exhibit.name} ({group.functions}; {group.source} -> {group.target})"

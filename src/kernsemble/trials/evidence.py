@@ -1,0 +1,407 @@
+"""Evidence: what the trials of an exhibit gave, and how much of it is current.
+
+A row is current when its parameters and data are today's, and its code is today's or has been adopted
+(``warrants.py``). Any other row is stale: it is counted, never shown, and computed again.
+Evidence is complete, or says that it is not: ``frame`` has all of it, and whoever asks whether something is
+there asks ``Evidence.is_complete`` or ``Evidence.require``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from kernsemble.trials.evidence_file import (
+    EvidenceError,
+    EvidenceWriter,
+    Row,
+    format_file,
+    keep_rows,
+    read_rows,
+    write_atomically,
+)
+from kernsemble.trials.plan import ExhibitPlan, Key, Stamp
+from kernsemble.trials.warrants import Adoption, Standing, Warrants
+
+
+class IncompleteEvidenceError(EvidenceError):
+    """Trials that are needed are missing or stale."""
+
+    def __init__(self, message: str, *, stale: bool) -> None:
+        super().__init__(message)
+        self.stale = stale
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one printed cell summarizes: a metric of one dataset and method, a value a run.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_runs,)
+        By trial number; current rows only.
+    expected : int
+        Runs that the scale asks for.
+    stale : int
+        Rows that are there but were made by other code, parameters or data.
+    """
+
+    values: np.ndarray
+    expected: int
+    stale: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run is there."""
+        return len(self.values) == self.expected > 0
+
+    @property
+    def mean(self) -> float:
+        """Mean over runs; nan when there are none."""
+        return float(np.mean(self.values)) if len(self.values) else float("nan")
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over runs (ddof = 1); nan for fewer than two."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else float("nan")
+
+    @property
+    def se(self) -> float:
+        """Standard error of the mean; nan for fewer than two runs."""
+        return self.std / max(1, len(self.values)) ** 0.5
+
+
+@dataclass
+class Evidence:
+    """The evidence of one exhibit at one scale.
+
+    Attributes
+    ----------
+    plan : ExhibitPlan
+        What the scale asks for.
+    current : dict of Key to Row
+    stale : dict of Key to Row
+        Rows wanted by the plan that are there, but made by other code, parameters or data.
+    paths : dict of Key to tuple of Adoption
+        Why those of the current rows count that other code has computed.
+    refused : dict of Adoption to Key
+        Adoptions that were not earned, each with the row that would have had to be computed.
+    contradicted : list of Key
+        Rows that are there twice, with other numbers: none of them counts.
+    damaged : list of int
+        Line numbers that failed their check.
+    clean : bool
+        Whether the file is fit to be appended to.
+    rows : sequence of Row
+        All sound rows of the file, in its order.
+    """
+
+    plan: ExhibitPlan
+    current: dict[Key, Row]
+    stale: dict[Key, Row] = field(default_factory=dict)
+    paths: dict[Key, tuple[Adoption, ...]] = field(default_factory=dict)
+    refused: dict[Adoption, Key] = field(default_factory=dict)
+    contradicted: list[Key] = field(default_factory=list)
+    damaged: list[int] = field(default_factory=list)
+    clean: bool = True
+    rows: Sequence[Row] = ()
+
+    @property
+    def missing(self) -> list[Key]:
+        """Keys that have to be computed, stale ones included."""
+        return [key for key in self.plan.stamps if key not in self.current]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row of the scale is current."""
+        return len(self.current) == len(self.plan.stamps)
+
+    @property
+    def status(self) -> str:
+        """Say what is missing; empty when the evidence is complete."""
+        if self.complete:
+            return ""
+        stale = f", {len(self.stale)} stale" if self.stale else ""
+        return f"incomplete: {len(self.current)} of {len(self.plan.stamps)} trials{stale}"
+
+    @property
+    def standing(self) -> Standing:
+        """How many rows today's code has computed, how many are adopted, stale, or missing."""
+        standing = Standing(stale=len(self.stale), missing=len(self.missing) - len(self.stale))
+        for key in self.current:
+            standing.count(self.paths.get(key, ()))
+        return standing
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Labels of the scale, in the paper's order."""
+        return self.plan.datasets
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Methods of the scale, in the paper's order."""
+        return self.plan.methods
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """All numbers that the scale asks for, one a line, in the plan's order.
+
+        The columns are exhibit, dataset, method, trial, metric, value, and complete: whether every run of
+        that dataset and method is there. A value is a number or an array; nan where the row is not there.
+        """
+        lines = []
+        for (dataset, method), keys in self._by_cell.items():
+            complete = self.is_complete(dataset, method)
+            for key in keys:
+                metrics = self.current[key].metrics if key in self.current else {}
+                where = (self.plan.exhibit.name, dataset, method, key.trial)
+                lines += [
+                    (*where, metric, _number(metrics.get(metric)), complete)
+                    for metric in self.plan.exhibit.columns
+                ]
+        names = ["exhibit", "dataset", "method", "trial", "metric", "value", "complete"]
+        return pd.DataFrame(lines, columns=names)
+
+    def is_complete(self, dataset: str, *methods: str) -> bool:
+        """Whether the scale runs some methods on a dataset, and every run of them is current."""
+        wanted = [self._by_cell.get((dataset, method), ()) for method in methods]
+        return all(keys and all(key in self.current for key in keys) for keys in wanted)
+
+    def require(self, dataset: str | None = None, method: str | None = None) -> Evidence:
+        """Return itself; raise unless every run is current: of a dataset and method, or of all."""
+        name = self.plan.exhibit.name
+        if dataset is None:
+            if not (self.complete and self.current):  # a small scale may leave an exhibit out
+                raise IncompleteEvidenceError(f"{name}: {self.status or 'not run'}", stale=bool(self.stale))
+        elif not self.is_complete(dataset, method):
+            raise self._incomplete(f"{method} on {dataset}", *self._counts(dataset, method))
+        return self
+
+    def _counts(self, dataset: str, method: str) -> tuple[int, int, int]:
+        """Return how many runs of a dataset and method are current, wanted, and stale."""
+        wanted = self._by_cell.get((dataset, method), ())
+        return sum(k in self.current for k in wanted), len(wanted), sum(k in self.stale for k in wanted)
+
+    def _incomplete(self, what: str, there: int, wanted: int, stale: int) -> IncompleteEvidenceError:
+        late = f", {stale} stale" if stale else ""
+        return IncompleteEvidenceError(
+            f"{self.plan.exhibit.name}: {what} has {there} of {wanted} runs{late}", stale=stale > 0
+        )
+
+    def sample(self, metric: str, *, dataset: str, method: str) -> Sample:
+        """Return the values of a metric over runs; it may be incomplete, and says so."""
+        values = [value for value in self._values(metric, dataset, method) if value is not None]
+        if any(np.ndim(value) for value in values):
+            raise EvidenceError(f"{self.plan.exhibit.name}: {metric!r} holds arrays; use curves().")
+        _, wanted, stale = self._counts(dataset, method)
+        return Sample(np.array(values, dtype=float), wanted, stale)
+
+    def array(
+        self,
+        metric: str,
+        datasets: Iterable[str] | None = None,
+        methods: Iterable[str] | None = None,
+        trials: int | None = None,
+    ) -> np.ndarray:
+        """Return values of shape (runs, datasets, methods); raise unless all of them are there.
+
+        Datasets and methods are those of the scale by default. ``trials`` limits the number of runs; it has
+        to be given when the datasets have different numbers of them.
+        """
+        cells = [
+            [self._complete_values(metric, label, method)[:trials] for method in methods or self.methods]
+            for label in datasets or self.datasets
+        ]
+        return np.moveaxis(np.array(cells, dtype=float), 2, 0)
+
+    def curves(self, metric: str, *, dataset: str, method: str) -> np.ndarray:
+        """Return an array metric over the runs that are there, of shape (runs, points)."""
+        return np.array(self._values(metric, dataset, method), dtype=float)
+
+    def runs(self, metric: str, dataset: str, method: str, *, partial: bool = False) -> list[np.ndarray]:
+        """Return an array metric run by run, of any lengths; raise unless every run is there, or partial."""
+        found = self if partial else self.require(dataset, method)
+        return found._values(metric, dataset, method)
+
+    def _values(self, metric: str, dataset: str, method: str) -> list[float | np.ndarray | None]:
+        """Return what the current runs have of a metric, in order of trials; None where one has it not."""
+        self._check(metric)
+        wanted = [key for key in self._by_cell.get((dataset, method), ()) if key in self.current]
+        texts = [self.current[key].metrics.get(metric) for key in wanted]
+        return [None if text is None else _number(text) for text in texts]
+
+    def _complete_values(self, metric: str, dataset: str, method: str) -> np.ndarray:
+        sample = self.sample(metric, dataset=dataset, method=method)
+        if not sample.complete:
+            counts = len(sample.values), sample.expected, sample.stale
+            raise self._incomplete(f"{metric} of {method} on {dataset}", *counts)
+        return sample.values
+
+    def _check(self, metric: str) -> None:
+        if metric not in self.plan.exhibit.columns:
+            known = ", ".join(self.plan.exhibit.columns)
+            raise EvidenceError(f"{self.plan.exhibit.name} has no metric {metric!r}; it has {known}.")
+
+    @cached_property
+    def _by_cell(self) -> dict[tuple[str, str], list[Key]]:
+        cells: dict[tuple[str, str], list[Key]] = {}
+        for key in sorted(self.plan.stamps):
+            cells.setdefault((key.dataset, key.method), []).append(key)
+        places = [(dataset, method) for dataset in self.datasets for method in self.methods]
+        return {place: cells[place] for place in places if place in cells}
+
+
+def read_evidence(path: Path, plan: ExhibitPlan, warrants: Warrants | None = None) -> Evidence:
+    """Read an exhibit's file and tell its rows apart: current, stale, damaged.
+
+    Without warrants, only rows of today's code are current.
+    """
+    contents = read_rows(path, plan.exhibit.columns)
+    warrants = warrants or Warrants()
+    contradicted = _contradicted(contents.rows, plan.exhibit.metrics)
+    rows = [row for row in contents.rows if (row.key, row.stamp) not in contradicted]
+    evidence = _sorted_out(rows, plan, warrants)
+    while refused := _unearned(evidence, warrants):
+        warrants = warrants.without(refused)
+        evidence = _sorted_out(rows, plan, warrants, evidence.refused | refused)
+    evidence.contradicted = sorted(
+        {key for key, _ in contradicted if key in plan.stamps} - set(evidence.current)
+    )
+    evidence.damaged, evidence.clean, evidence.rows = contents.damaged, contents.clean, contents.rows
+    return evidence
+
+
+def _contradicted(rows: Iterable[Row], metrics: Sequence[str]) -> set[tuple[Key, Stamp]]:
+    """Return rows that are there twice with the same stamp and other numbers, timing apart."""
+    first: dict[tuple[Key, Stamp], Row] = {}
+    return {
+        (row.key, row.stamp)
+        for row in rows
+        if (other := first.setdefault((row.key, row.stamp), row)) is not row
+        and any(row.metrics.get(name) != other.metrics.get(name) for name in metrics)
+    }
+
+
+def _sorted_out(
+    rows: Iterable[Row], plan: ExhibitPlan, warrants: Warrants, refused: dict[Adoption, Key] | None = None
+) -> Evidence:
+    """Tell current rows from stale ones; of two that count, the one with the shorter path does."""
+    evidence = Evidence(plan, {}, refused=refused or {})
+    for row in rows:
+        today = plan.stamps.get(row.key)
+        if today is None:
+            continue
+        same_inputs = row.stamp == today._replace(code=row.stamp.code)
+        path = warrants.path(row.stamp.code, today.code) if same_inputs else None
+        if path is None:
+            evidence.stale[row.key] = row
+        elif row.key not in evidence.current or len(path) <= len(evidence.paths.get(row.key, ())):
+            evidence.current[row.key] = row
+            evidence.paths.pop(row.key, None)
+            evidence.paths.update({row.key: path} if path else {})
+    evidence.stale = {key: row for key, row in evidence.stale.items() if key not in evidence.current}
+    return evidence
+
+
+def _unearned(evidence: Evidence, warrants: Warrants) -> dict[Adoption, Key]:
+    if not evidence.paths:
+        return {}
+    codes = {key: row.stamp.code for key, row in evidence.current.items()}
+    seconds = {key: row.seconds for key, row in evidence.current.items()}
+    return warrants.unearned(evidence.paths, codes, seconds)
+
+
+class Store:
+    """The file of an exhibit's evidence, and beside it the rows that have fallen out of it.
+
+    Rows fall out when others are computed in their place; when the code returns, they do too.
+
+    Parameters
+    ----------
+    path, fallen : Path
+        The two files.
+    plan : ExhibitPlan
+    warrants : Warrants
+    """
+
+    def __init__(self, path: Path, fallen: Path, plan: ExhibitPlan, warrants: Warrants) -> None:
+        self.path = path
+        self.fallen = fallen
+        self.plan = plan
+        self.warrants = warrants
+        self.columns = plan.exhibit.columns
+
+    def read(self) -> Evidence:
+        """Read the evidence as it is on the disk."""
+        return read_evidence(self.path, self.plan, self.warrants)
+
+    def complaints(self, found: Evidence) -> Iterator[str]:
+        """Say what is wrong with the file."""
+        if lines := found.damaged:
+            numbers = ", ".join(map(str, lines[:10])) + (f" and {len(lines) - 10} more" if lines[10:] else "")
+            what = f"lines {numbers} are" if lines[1:] else f"line {numbers} is"
+            yield f"{self.path}: {what} damaged; trials that are lost are computed again."
+        for key in found.contradicted[:10]:
+            yield f"{self.path}: {key} is there twice with other numbers; it is computed again."
+        for line, key in found.refused.items():
+            yield f"{self.path}: the adoption {line} is refused: {key} was drawn for it and not computed."
+
+    def recall(self, found: Evidence, keys: Collection[Key] | None = None) -> Evidence:
+        """Take missing rows from those that fell out; of chosen keys, only rows of today's code."""
+        if not found.missing or not self.fallen.is_file():
+            return found
+        kept = read_evidence(self.fallen, self.plan, self.warrants if keys is None else None).current
+        wanted = found.missing if keys is None else set(found.missing) & set(keys)
+        rows = [kept[key] for key in wanted if key in kept]
+        if not rows:
+            return found
+        with self.append(found) as append:
+            append(rows)
+        return self.read()
+
+    @contextmanager
+    def append(self, found: Evidence) -> Iterator[Callable[[Iterable[Row]], None]]:
+        """Open the file to append rows; it is repaired first if it has to be."""
+        sound = [row for row in found.rows if row.key not in found.contradicted]
+        writer = EvidenceWriter(self.path, self.columns, sound, found.clean and not found.contradicted)
+        try:
+            yield writer.append
+        finally:
+            writer.close()
+
+    def settle(self) -> None:
+        """Write a complete file anew, sorted."""
+        found = self.read()
+        if found.complete and self.plan.stamps:
+            self._replace(found, list(found.current.values()))
+
+    def forget(self, but: Collection[str]) -> None:
+        """Drop all rows, except current ones of some datasets."""
+        found = self.read()
+        self._replace(found, [row for key, row in found.current.items() if key.dataset in but])
+
+    def _replace(self, found: Evidence, kept: list[Row]) -> None:
+        """Write the file with some of its rows; of the others, those that are not current fall out."""
+        current = {(row.key, row.stamp) for row in found.current.values()}
+        keep_rows(
+            self.fallen, [row for row in found.rows if (row.key, row.stamp) not in current], self.columns
+        )
+        if kept:
+            write_atomically(self.path, format_file(kept, self.columns))
+        else:
+            self.path.unlink(missing_ok=True)
+
+
+def _number(text: str | None) -> float | np.ndarray:
+    """Read a stored value: a number, an array, or nan for a metric that the method does not have."""
+    if text is None:
+        return float("nan")
+    if " " in text:
+        return np.array(text.split(), dtype=float)
+    return float(text)

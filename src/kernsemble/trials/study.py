@@ -1,0 +1,298 @@
+"""A study joins plan, executor and store: ask it for evidence, and what is missing is computed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.evidence import Evidence, Store
+from kernsemble.trials.evidence_file import (
+    Row,
+    format_value,
+    only_writer,
+    write_atomically,
+)
+from kernsemble.trials.executor import Backend, Report, execute
+from kernsemble.trials.params import SCALES, Choice
+from kernsemble.trials.plan import ExhibitPlan, Job, Key, Plan
+from kernsemble.trials.pool import one_at_a_time, process_pool, usable_cores
+from kernsemble.trials.progress import note, progress_bar
+from kernsemble.trials.warrants import SAME_SOURCE, Standing, Warrants, read_adoptions
+from kernsemble.trials.worker import Outcome
+
+
+class TrialsFailedError(RuntimeError):
+    """Some trials raised; the others were computed and saved."""
+
+
+class Study:
+    """A paper at one scale, with its evidence.
+
+    Parameters
+    ----------
+    key : str
+        Key of the paper.
+    scale : {"quick", "paper", "smoke"}
+    root : Path
+        The repository.
+    jobs : int
+        Processes; 1 runs the trials in this one.
+    cluster : str, optional
+        Address of a Dask scheduler.
+    compute : bool
+        Whether missing evidence is computed when asked for; otherwise it stays missing.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        scale: str,
+        root: Path,
+        *,
+        jobs: int = 1,
+        cluster: str | None = None,
+        compute: bool = True,
+    ) -> None:
+        self.plan = Plan(key, scale, root / "params.yaml")
+        self.key = self.plan.paper.key
+        self.scale = scale
+        self.root = root
+        self.folder = root / "results" / scale / self.key
+        self.jobs = jobs
+        self.cluster = cluster
+        self.compute = compute
+        self._cache: dict[str, Evidence] = {}
+
+    @property
+    def asked(self) -> dict[str, Evidence]:
+        """Evidence asked for so far, by exhibit."""
+        return dict(self._cache)
+
+    @property
+    def title(self) -> str:
+        """Title of the paper."""
+        return self.plan.paper.title
+
+    @property
+    def exhibits(self) -> tuple[str, ...]:
+        """Names of all exhibits, in the paper's order."""
+        return tuple(self.plan.exhibits)
+
+    @property
+    def choices(self) -> Mapping[str, Choice]:
+        """What the paper leaves open, and what was chosen, from ``params.yaml``."""
+        return self.plan.params.choices
+
+    def protocol(self, exhibit: str) -> dict[str, Any]:
+        """Return the parameters of an exhibit, choices included."""
+        return self.plan.params.available(self.plan[exhibit].exhibit.name)
+
+    def path(self, exhibit: str) -> Path:
+        """Return the file of an exhibit's evidence."""
+        return self.folder / "evidence" / f"{exhibit}.csv"
+
+    @property
+    def adoptions_file(self) -> Path:
+        """The file of all adoptions."""
+        return self.root / "results" / "adoptions.csv"
+
+    def warrants(self, exhibit: str) -> Warrants:
+        """Return the adoptions of an exhibit's committed rows; smaller scales are there to verify those."""
+        lines = read_adoptions(self.adoptions_file) if self.scale == "paper" else ()
+        lines = [line for line in lines if (line.paper, line.exhibit) == (self.key, exhibit)]
+        if self.plan[exhibit].exhibit.is_timing:
+            for line in lines:
+                if line.kind != SAME_SOURCE:
+                    raise PlanError(f"{self.adoptions_file}: {line}: seconds are measured, never adopted.")
+        return Warrants(lines)
+
+    def store(self, exhibit: str) -> Store:
+        """Return the files of an exhibit's evidence."""
+        fallen = self.root / ".cache" / "rows" / self.scale / self.key / f"{exhibit}.csv"
+        return Store(self.path(exhibit), fallen, self.plan[exhibit], self.warrants(exhibit))
+
+    def read(self, exhibit: str) -> Evidence:
+        """Read an exhibit's evidence as it is on the disk."""
+        return self.store(exhibit).read()
+
+    @property
+    def standing(self) -> Standing:
+        """How the rows of all exhibits stand."""
+        standing = Standing()
+        for name in self.exhibits:
+            standing.merge((self._cache.get(name) or self.read(name)).standing)
+        return standing
+
+    def evidence(self, exhibit: str) -> Evidence:
+        """Return an exhibit's evidence; missing rows are computed first, unless the study only reads."""
+        if exhibit not in self._cache:
+            found = self.read(exhibit)
+            if self.compute and found.missing:
+                report = self.run([exhibit])
+                raise_on_failures(report)
+                found = self.read(exhibit)
+            self._cache[exhibit] = found
+        return self._cache[exhibit]
+
+    def run(
+        self,
+        exhibits: Iterable[str] | None = None,
+        *,
+        fresh: bool = False,
+        keys: Collection[Key] | None = None,
+    ) -> Report:
+        """Compute what is missing of some exhibits (all by default), or with ``fresh`` everything anew.
+
+        With ``keys``, of these rows only. Trials that raise are reported; the others are computed.
+        Interrupted, it goes on from there the next time.
+        """
+        chosen = [self.plan[name] for name in (self.exhibits if exhibits is None else exhibits)]
+        report = Report()
+        with only_writer(self.folder / "evidence"):
+            for plan in chosen:
+                report.merge(self._run_exhibit(plan, fresh=fresh, keys=keys))
+        self._write_failures(report)
+        return report
+
+    def _run_exhibit(self, plan: ExhibitPlan, *, fresh: bool, keys: Collection[Key] | None) -> Report:
+        name = plan.exhibit.name
+        self._cache.pop(name, None)
+        store = self.store(name)
+        if fresh:
+            store.forget(plan.absent)
+        found = store.read()
+        for line in store.complaints(found):
+            note(line)
+        if not fresh:
+            found = store.recall(found, keys)
+        wanted = [key for key in found.missing if keys is None or key in keys]
+        # workers of a cluster may have the data that are not here
+        absent = {} if self.cluster or not wanted else plan.absent
+        jobs = plan.jobs(key for key in wanted if key.dataset not in absent)
+        for label in absent:
+            if count := sum(key.dataset == label for key in wanted):
+                note(f"{self.key} {name}: {count} trials on {label} wait for data. {absent[label]}")
+        report = Report()
+        if jobs:
+            if late := sum(key in found.stale for key in wanted):
+                note(f"{self.key} {name}: {late} stale rows are computed again.")
+            report = self._compute(jobs, store, found)
+        store.settle()
+        return report
+
+    def _compute(self, jobs: list[Job], store: Store, found: Evidence) -> Report:
+        exhibit = found.plan.exhibit
+        backend = self._backend(jobs, alone=exhibit.alone)
+        with store.append(found) as append, progress_bar(len(jobs), f"{self.key} {exhibit.name}") as bar:
+            return execute(jobs, backend, lambda outcomes: append(_rows(outcomes)), bar.update)
+
+    def _backend(self, jobs: list[Job], *, alone: bool) -> Backend:
+        if alone or (len(jobs) == 1 and not self.cluster):
+            return one_at_a_time()
+        if self.cluster:
+            return self._cluster
+        return one_at_a_time() if self.jobs == 1 else process_pool(self.jobs)
+
+    @cached_property
+    def _cluster(self) -> Backend:
+        from kernsemble.trials.cluster import DaskCluster
+
+        return DaskCluster(self.cluster)
+
+    def _write_failures(self, report: Report) -> None:
+        path = self.folder / "failures.txt"
+        if report.failures:
+            text = "\n".join(f"{job}\n{error}" for job, error in report.failures.items())
+            write_atomically(path, text.encode())
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _rows(outcomes: list[Outcome]) -> list[Row]:
+    return [
+        Row(
+            key,
+            {name: format_value(value) for name, value in metrics.items()},
+            outcome.seconds,
+            outcome.job.stamp,
+            outcome.provenance,
+        )
+        for outcome in outcomes
+        for key, metrics in outcome.rows.items()
+    ]
+
+
+def raise_on_failures(report: Report) -> None:
+    """Raise with the keys of the trials that failed, if any did."""
+    if report.failures:
+        shown = [f"  {job}: {error.strip().splitlines()[-1]}" for job, error in report.failures.items()]
+        more = [f"  and {len(shown) - 20} more"] if len(shown) > 20 else []
+        raise TrialsFailedError("\n".join([f"{len(shown)} trials failed:", *shown[:20], *more]))
+
+
+def find_root(start: Path | None = None) -> Path:
+    """Return the repository: KERNSEMBLE_ROOT, or the nearest folder above that holds ``params.yaml``."""
+    named = os.environ.get("KERNSEMBLE_ROOT")
+    start = Path(named) if named else (start or Path.cwd())
+    for folder in (start.resolve(), *start.resolve().parents):
+        if (folder / "params.yaml").is_file():
+            return folder
+    checkout = Path(__file__).resolve().parents[3]
+    if (checkout / "params.yaml").is_file() and not named:
+        return checkout
+    raise PlanError(f"No params.yaml in {start} or above: run this inside a clone of the repository.")
+
+
+def open_study(
+    key: str,
+    scale: str = "quick",
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    root: Path | None = None,
+    compute: bool = True,
+) -> Study:
+    """Open a paper at a scale.
+
+    Parameters
+    ----------
+    key : str
+        Key of the paper, such as "linli2005".
+    scale : {"quick", "paper", "smoke"}
+        The environment variable KERNSEMBLE_SCALE takes precedence.
+    jobs : int, optional
+        Processes; KERNSEMBLE_JOBS or all usable cores by default.
+    cluster : str, optional
+        Address of a Dask scheduler; KERNSEMBLE_CLUSTER by default.
+    root : Path, optional
+        The repository; found from the current folder by default.
+    compute : bool
+        Whether missing evidence is computed; KERNSEMBLE_COMPUTE=0 says no.
+
+    Returns
+    -------
+    Study
+    """
+    scale = os.environ.get("KERNSEMBLE_SCALE") or scale
+    if scale not in SCALES:
+        raise PlanError(f"No scale {scale!r}; there are {', '.join(SCALES)}.")
+    jobs = number_of_jobs(jobs)
+    cluster = cluster or os.environ.get("KERNSEMBLE_CLUSTER") or None
+    compute = compute and os.environ.get("KERNSEMBLE_COMPUTE") != "0"
+    return Study(key, scale, root or find_root(), jobs=jobs, cluster=cluster, compute=compute)
+
+
+def number_of_jobs(jobs: int | None) -> int:
+    """Return the number of processes to use."""
+    if jobs is None:
+        text = os.environ.get("KERNSEMBLE_JOBS") or str(usable_cores())
+        if not text.isdecimal():
+            raise PlanError(f"KERNSEMBLE_JOBS is {text!r}; it must be a number of processes, 1 or more.")
+        jobs = int(text)
+    if jobs < 1:
+        raise PlanError(f"jobs is {jobs}; it must be 1 or more.")
+    return jobs

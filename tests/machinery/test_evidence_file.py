@@ -1,0 +1,290 @@
+"""The file of an exhibit: what is written comes back, and no damage goes unnoticed."""
+
+import errno
+import os
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernsemble.trials.evidence_file import (
+    EvidenceError,
+    EvidenceWriter,
+    Row,
+    format_file,
+    format_rows,
+    format_value,
+    keep_rows,
+    only_writer,
+    read_rows,
+    write_atomically,
+)
+from kernsemble.trials.plan import Key, Stamp
+from kernsemble.trials.provenance import Provenance
+
+STAMP = Stamp("rev", "par", "dat")
+METRICS = ("error", "gap")
+
+
+def row(number=0, dataset="coin", method="plain", stamp=STAMP, **metrics):
+    metrics = metrics or {"error": "0.1", "gap": "1e-09"}
+    return Row(Key(dataset, method, number), metrics, 0.25, stamp)
+
+
+class TestFile:
+    def test_rows_come_back(self, tmp_path):
+        rows = [row(1), row(0, dataset="a,b", method='L,"Q"'), row(2, error="3")]
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file(rows, METRICS))
+        contents = read_rows(path, METRICS)
+        assert contents.rows == sorted(rows, key=lambda r: r.key)
+        assert contents.clean
+        assert not contents.damaged
+
+    def test_names_of_metrics_may_contain_commas(self, tmp_path):
+        metrics = ("error_L", "error_L,Q", 'the "gap"')
+        rows = [Row(Key("coin", "plain", 0), dict.fromkeys(metrics, "1.5"), 0.25, STAMP)]
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file(rows, metrics))
+        contents = read_rows(path, metrics)
+        assert contents.rows == rows
+        assert contents.clean
+        assert pd.read_csv(path).columns[3:6].tolist() == list(metrics)
+
+    def test_trials_sort_as_numbers(self):
+        lines = format_file([row(n) for n in (10, 9, 2)], METRICS).decode().splitlines()[1:]
+        assert [line.split(",")[2] for line in lines] == ["2", "9", "10"]
+
+    @given(st.floats(allow_nan=False, allow_infinity=False))
+    def test_numbers_round_trip(self, number):
+        assert float(format_value(number)) == number
+
+    def test_missing_file_is_empty(self, tmp_path):
+        contents = read_rows(tmp_path / "none.csv", METRICS)
+        assert contents.rows == []
+        assert contents.clean
+
+    def test_line_break_in_a_name_is_refused(self):
+        with pytest.raises(EvidenceError, match="line break"):
+            format_rows([row(dataset="a\nb")], METRICS)
+
+    @pytest.mark.parametrize("cut", [1, 5, 30])
+    def test_half_written_last_line_is_noticed(self, tmp_path, cut):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0), row(1)], METRICS)[:-cut])
+        contents = read_rows(path, METRICS)
+        assert [r.key.trial for r in contents.rows] == [0]
+        assert contents.damaged == [3]
+        assert not contents.clean
+
+    @settings(max_examples=300, deadline=None)
+    @given(st.data())
+    def test_no_damaged_byte_goes_unnoticed(self, tmp_path_factory, data):
+        rows = [row(0), row(1, error="0.5"), row(2)]
+        sound = format_file(rows, METRICS)
+        position = data.draw(st.integers(0, len(sound) - 1))
+        byte = data.draw(st.integers(0, 255).filter(lambda b: b != sound[position]))
+        path = tmp_path_factory.getbasetemp() / "damaged.csv"
+        path.write_bytes(sound[:position] + bytes([byte]) + sound[position + 1 :])
+        contents = read_rows(path, METRICS)
+        assert not contents.clean
+        assert all(found in rows for found in contents.rows)
+        in_header = position < sound.index(b"\n") + 1
+        assert len(contents.rows) >= (2 if in_header else 1)
+
+    @settings(max_examples=200, deadline=None)
+    @given(noise=st.binary(max_size=200))
+    def test_any_bytes_are_read_without_a_crash(self, tmp_path_factory, noise):
+        path = tmp_path_factory.getbasetemp() / "noise.csv"
+        path.write_bytes(noise)
+        assert read_rows(path, METRICS).rows == []
+
+    def test_windows_line_ends_are_read(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0)], METRICS).replace(b"\n", b"\r\n"))
+        assert read_rows(path, METRICS).rows == [row(0)]
+
+    def test_metric_that_is_gone_is_left_out_and_a_new_one_is_absent(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0)], METRICS))
+        (found,) = read_rows(path, ("gap", "fresh", "error", "other")).rows
+        assert found.metrics == {"error": "0.1", "gap": "1e-09"}
+        (found,) = read_rows(path, ("error",)).rows
+        assert found.metrics == {"error": "0.1"}
+
+    @pytest.mark.parametrize(
+        "change", [("error,gap", "gap,error"), ("error", "eror"), ("gap,", ""), ("check", "x")]
+    )
+    def test_damaged_header_is_named_and_no_row_is_lost(self, tmp_path, change):
+        path = tmp_path / "e.csv"
+        path.write_text(format_file([row(0), row(1)], METRICS).decode().replace(*change, 1))
+        contents = read_rows(path, METRICS)
+        assert contents.rows == [row(0), row(1)]
+        assert contents.damaged == [1]
+        assert not contents.clean
+
+    def test_older_header_is_no_damage(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0)], METRICS))
+        contents = read_rows(path, (*METRICS, "fresh"))
+        assert (contents.rows, contents.damaged, contents.clean) == ([row(0)], [], False)
+
+    def test_lines_of_two_headers_in_one_file_are_read_under_their_own(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0)], METRICS) + format_file([row(1, gap="2")], ("gap",)))
+        contents = read_rows(path, ("gap",))
+        assert [found.metrics["gap"] for found in contents.rows] == ["1e-09", "2"]
+        assert contents.damaged == [3]  # the second header
+
+    def test_long_curve_is_read(self, tmp_path):
+        path = tmp_path / "e.csv"
+        curve = format_value(tuple(n / 7 for n in range(20_000)))
+        path.write_bytes(format_file([row(0, error=curve)], METRICS))
+        assert read_rows(path, METRICS).rows[0].metrics["error"] == curve
+
+    def test_trial_of_endless_digits_is_damage(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row("9" * 5000, dataset="a"), row(1)], METRICS))
+        assert read_rows(path, METRICS).damaged == [2]
+
+    def test_provenance_comes_back(self, tmp_path):
+        path = tmp_path / "e.csv"
+        made = row(0)._replace(provenance=Provenance("0123abcd", "openblas-1 Haswell x86_64"))
+        path.write_bytes(format_file([made, row(1)], METRICS))
+        assert read_rows(path, METRICS).rows == [made, row(1)]
+        assert pd.read_csv(path).columns[-7:].tolist() == [
+            *("seconds", "code", "lock", "arithmetic", "params", "data", "check"),
+        ]
+
+    def test_many_rows_load_fast(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(n) for n in range(30_000)], METRICS))
+        start = time.perf_counter()
+        assert len(read_rows(path, METRICS).rows) == 30_000
+        assert time.perf_counter() - start < 5
+
+
+class TestRowsThatFellOut:
+    def test_they_are_kept_once_and_the_oldest_go(self, tmp_path):
+        path = tmp_path / "cache" / "e.csv"
+        keep_rows(path, [], METRICS)
+        assert not path.exists()
+        keep_rows(path, [row(0), row(1)], METRICS)
+        keep_rows(path, [row(1), row(1, stamp=Stamp("other", "par", "dat")), row(2)], METRICS, at_most=3)
+        kept = read_rows(path, METRICS)
+        assert [(found.key.trial, found.stamp.code) for found in kept.rows] == [
+            (1, "rev"),
+            (1, "other"),
+            (2, "rev"),
+        ]
+        assert kept.clean
+
+    def test_damage_loses_one_row_only(self, tmp_path):
+        path = tmp_path / "e.csv"
+        keep_rows(path, [row(0), row(1)], METRICS)
+        path.write_bytes(path.read_bytes()[:-5])
+        keep_rows(path, [row(2)], METRICS)
+        assert [found.key.trial for found in read_rows(path, METRICS).rows] == [0, 2]
+
+
+class TestWriter:
+    def test_append_is_on_disk_when_it_returns(self, tmp_path):
+        path = tmp_path / "deep" / "e.csv"
+        writer = EvidenceWriter(path, METRICS, [], clean=True)
+        writer.append([row(0)])
+        assert read_rows(path, METRICS).rows == [row(0)]
+        writer.append([row(1), row(2)])
+        writer.close()
+        assert len(read_rows(path, METRICS).rows) == 3
+
+    def test_unclean_file_is_repaired_first(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0)], METRICS) + b"half a li")
+        writer = EvidenceWriter(path, METRICS, [row(0)], clean=False)
+        writer.append([row(1)])
+        writer.close()
+        contents = read_rows(path, METRICS)
+        assert contents.clean
+        assert len(contents.rows) == 2
+
+    def test_full_disk_leaves_no_half_line(self, tmp_path, monkeypatch):
+        path = tmp_path / "e.csv"
+        writer = EvidenceWriter(path, METRICS, [], clean=True)
+        writer.append([row(0)])
+        real = os.write
+
+        def write_some(file, data):
+            if len(data) < 20:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return real(file, data[:10])
+
+        monkeypatch.setattr(os, "write", write_some)
+        with pytest.raises(EvidenceError, match="disk is full"):
+            writer.append([row(1)])
+        monkeypatch.undo()
+        writer.close()
+        contents = read_rows(path, METRICS)
+        assert contents.clean
+        assert contents.rows == [row(0)]
+
+    def test_atomic_write_leaves_equal_bytes_alone_and_no_litter(self, tmp_path):
+        path = tmp_path / "e.csv"
+        write_atomically(path, b"a")
+        before = path.stat().st_mtime_ns
+        write_atomically(path, b"a")
+        assert path.stat().st_mtime_ns == before
+        write_atomically(path, b"b")
+        assert path.read_bytes() == b"b"
+        assert list(tmp_path.iterdir()) == [path]
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
+    def test_read_only_folder_is_explained(self, tmp_path):
+        tmp_path.chmod(0o500)
+        with pytest.raises(EvidenceError, match="permission denied"):
+            write_atomically(tmp_path / "e.csv", b"a")
+
+    def test_error_of_the_file_system_is_explained(self, tmp_path):
+        (tmp_path / "file").write_text("")
+        with pytest.raises(EvidenceError, match="cannot be written"):
+            write_atomically(tmp_path / "file" / "e.csv", b"a")
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from kernsemble.trials.evidence_file import only_writer
+with only_writer(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+class TestLock:
+    def test_second_writer_is_refused_and_a_dead_one_is_no_hindrance(self, tmp_path):
+        holder = subprocess.Popen(
+            [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        )
+        try:
+            assert holder.stdout.readline() == "held\n"
+            refused = pytest.raises(EvidenceError, match=f"Another run .process {holder.pid}. is writing")
+            with refused, only_writer(tmp_path):
+                pass
+            holder.kill()
+            holder.wait()
+            with only_writer(tmp_path):
+                pass
+        finally:
+            holder.kill()
+            holder.wait()
+            holder.stdout.close()
+        assert list(tmp_path.iterdir()) == []
+
+    def test_files_left_by_a_killed_writer_are_removed(self, tmp_path):
+        (tmp_path / ".e.csv.123.tmp").write_text("half")
+        with only_writer(tmp_path):
+            pass
+        assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,173 @@
+"""linli2005: its data, its ensembles written out, and a tiny run from end to end."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kernsemble.data.generators import bayes_decision, bayes_error
+from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
+from kernsemble.trials.study import Study
+from kernsemble.trials.trial import Trial
+from linli2005 import draws, ensembles, machines, protocol, theory
+from linli2005.figure2 import class_densities, distances_from_bayes, plane_points
+from linli2005.sets import REAL_SETS, TABLE_SETS
+
+SIZES = {"train": 40, "test": 50, "share": 0.6, "noise": 0.1}
+
+
+def make_draw(dataset, number=0, scaling="real sets", missing_votes="middle", method="SVM-Stump"):
+    trial = Trial("linli2005", "table1", dataset, method, number)
+    return draws.draw(trial, SIZES, scaling, missing_votes)
+
+
+def test_methods_share_their_data_and_runs_do_not():
+    first, second = (make_draw("sonar", method=name) for name in ("SVM-Stump", "AB-Perc-100"))
+    np.testing.assert_array_equal(first.X, second.X)
+    np.testing.assert_array_equal(first.y_test, second.y_test)
+    assert not np.array_equal(first.X, make_draw("sonar", number=1).X)
+
+
+@pytest.mark.parametrize("name", ["twonorm", "threenorm", "ringnorm"])
+def test_noisy_sets_flip_a_tenth_of_the_training_labels_only(name):
+    clean, noisy = make_draw(name), make_draw(f"{name}-n")
+    np.testing.assert_array_equal(clean.X, noisy.X)
+    np.testing.assert_array_equal(clean.X_test, noisy.X_test)
+    np.testing.assert_array_equal(clean.y_test, noisy.y_test)
+    assert (clean.y != noisy.y).sum() == 4
+
+
+def test_nearer_ring_moves_the_second_class_only():
+    far, near = make_draw("ringnorm"), make_draw("ringnorm-near")
+    shift = far.X_test - near.X_test
+    assert not shift[far.y_test > 0].any()
+    np.testing.assert_allclose(np.linalg.norm(shift[far.y_test < 0], axis=1), 1.0)
+
+
+@pytest.mark.parametrize("name", REAL_SETS)
+def test_real_sets_are_split_60_to_40_and_scaled_by_the_training_part(name):
+    data = make_draw(name)
+    n = len(data.y) + len(data.y_test)
+    assert len(data.y) == int(0.6 * n)
+    assert np.abs(data.X).max() == 1.0
+    assert np.isfinite(data.X_test).all()
+    assert set(data.y) == {-1.0, 1.0}
+
+
+def test_missing_votes_have_three_readings():
+    middle, mode, drop = (make_draw("votes84", missing_votes=kind) for kind in ("middle", "mode", "drop"))
+    assert set(np.unique(middle.X)) == {-1.0, 0.0, 1.0}
+    assert set(np.unique(mode.X)) == {-1.0, 1.0}
+    assert len(drop.y) + len(drop.y_test) == 232
+    np.testing.assert_array_equal(mode.X[middle.X != 0], middle.X[middle.X != 0])
+
+
+def test_pooled_scaling_and_scaling_of_generated_sets():
+    pooled = make_draw("heart", scaling="real sets, pooled")
+    assert max(np.abs(pooled.X).max(), np.abs(pooled.X_test).max()) == 1.0
+    assert np.abs(make_draw("twonorm").X).max() > 2
+    assert np.abs(make_draw("twonorm", scaling="all sets").X).max() == 1.0
+
+
+@pytest.mark.parametrize("kind", ["random", "stratified"])
+def test_folds_are_a_partition(kind):
+    trial = Trial("linli2005", "table1", "heart", "SVM-Stump", 0)
+    data = make_draw("heart")
+    folds = draws.folds_of(trial, data, 5, kind)
+    np.testing.assert_array_equal(
+        np.sort(np.concatenate([test for _, test in folds])), np.arange(len(data.y))
+    )
+    assert all(not set(train) & set(test) for train, test in folds)
+    positives = [(data.y[test] > 0).sum() for _, test in folds]
+    if kind == "stratified":
+        assert max(positives) - min(positives) <= 1
+
+
+def test_ties_go_to_the_smallest_or_largest_parameters():
+    correct = np.array([[3, 5, 4], [5, 5, 2]])  # gammas x Cs
+    assert machines.break_ties(correct, "smallest") == (1, 0, 3)
+    assert machines.break_ties(correct, "largest") == (1, 1, 3)
+
+
+def test_integral_over_all_stumps_is_the_kernel_expansion(rng):
+    X, Z = rng.standard_normal((25, 4)), rng.standard_normal((9, 4))
+    beta = rng.standard_normal(25)
+    both = np.vstack([X, Z])
+    lower, upper = both.min(axis=0) - 0.5, both.max(axis=0) + rng.random(4)
+    exact = stump_kernel(Z, X, constant=stump_constant(lower, upper)) @ beta
+    np.testing.assert_allclose(ensembles.stump_ensemble_decision(X, beta, Z, lower, upper), exact, atol=1e-10)
+
+
+def test_stump_weights_agree_with_their_definition(rng):
+    values, beta = np.round(rng.standard_normal(12), 1), rng.standard_normal(12)
+    cuts, steps = ensembles.stump_weights(values, beta, values.min() - 1, values.max() + 1)
+    middles = 0.5 * (cuts[1:] + cuts[:-1])
+    np.testing.assert_allclose(steps, np.sign(values - middles[:, None]) @ beta, atol=1e-12)
+
+
+def test_integral_over_all_perceptrons_approaches_the_kernel_expansion(rng):
+    X, Z = rng.standard_normal((10, 2)), rng.standard_normal((5, 2))
+    beta = rng.standard_normal(10)
+    radius = 1.0 + np.linalg.norm(np.vstack([X, Z]), axis=1).max()
+    exact = perceptron_kernel(Z, X, constant=perceptron_constants(2, radius).Delta) @ beta
+    integral = ensembles.perceptron_ensemble_decision(X, beta, Z, radius, n_angles=4000)
+    np.testing.assert_allclose(integral, exact, atol=1e-4)
+
+
+@pytest.mark.parametrize(("name", "kernel"), [("stump", stump_kernel), ("perceptron", perceptron_kernel)])
+def test_sampled_kernel_is_unbiased_with_the_predicted_variance(name, kernel, rng):
+    X = rng.standard_normal((6, 3))
+    family = ensembles.SampledFamily(name, X, rng)
+    exact = kernel(X, constant=family.constant)
+    (K, K_test) = next(ensembles.sampled_kernels(family, [40_000], X, X[:2]))
+    width = np.sqrt((family.constant**2 - exact**2) / 40_000)
+    assert (np.abs(K - exact) <= 5 * width + 1e-9).all()
+    np.testing.assert_allclose(K_test, K[:2])
+
+
+def test_distances_from_bayes_are_integrals():
+    axis, points = plane_points()
+    cell = (axis[1] - axis[0]) ** 2
+    first, second = class_densities(points)
+    assert 0.5 * cell * (first + second).sum() == pytest.approx(1, abs=0.005)
+    bayes = bayes_decision("threenorm", points)
+    assert distances_from_bayes(bayes) == {"area": 0.0, "probability": 0.0, "excess": 0.0}
+    worst = distances_from_bayes(-bayes)
+    assert worst["area"] == 100.0
+    best_error = 100 * bayes_error("threenorm", n_features=2)
+    assert worst["excess"] == pytest.approx(100 - 2 * best_error, abs=1)
+
+
+def test_theorem_3_needs_its_condition():
+    """The exclusive or of two binary features: no ensemble of stumps, however large, separates it."""
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    y = np.array([-1.0, 1.0, 1.0, -1.0])
+    assert not theory._is_separated(stump_kernel(X), y)
+    assert theory._is_separated(perceptron_kernel(X), y)
+
+
+def test_readings_concern_the_sets_they_say():
+    labels = {
+        name: [d for d in TABLE_SETS if protocol._applies(name, SimpleNamespace(dataset=d))]
+        for name in protocol.READINGS
+    }
+    assert labels["votes: mode"] == labels["votes: drop"] == ["votes84"]
+    assert labels["scaling: pooled"] == list(REAL_SETS)
+    assert len(labels["scaling: all sets"]) == 6
+    assert labels["ties: largest"] == list(TABLE_SETS)
+
+
+def test_tiny_run_from_end_to_end(tiny_root):
+    study = Study("linli2005", "smoke", tiny_root)
+    exhibits = ("table1", "theorems", "hard", "protocol", "selection", "multiclass", "finite", "base_learner")
+    for exhibit in exhibits:
+        assert study.evidence(exhibit).complete, exhibit
+    table = study.evidence("table1")
+    machine = table.array("error", ["sonar"], ["SVM-Perc"])[0, 0, 0]
+    assert machine == pytest.approx(14.3, abs=0.1)  # 12 of 84 rows
+    boosted = table.sample("train_error", dataset="sonar", method="AB-Stump-1000")
+    assert boosted.mean == 0
+    finite = study.evidence("finite").curves("disagreement", dataset="sonar", method="SVM-Stump")[0]
+    assert finite[-1] < finite[0]
+    again = Study("linli2005", "smoke", tiny_root, compute=False)
+    assert all(again.evidence(exhibit).complete for exhibit in exhibits)

@@ -1,0 +1,44 @@
+"""How the fake paper's printed numbers are read."""
+
+from kernsemble.report.comparisons import bootstrap_probability
+from kernsemble.report.ledger import Derived, Finding, Reading, Rule, not_comparable
+
+
+def mean_error(study, exhibit, row, column):
+    samples = [study.evidence("table1").sample("error", dataset=row, method=m) for m in ("plain", "long")]
+    return Derived(sum(s.mean for s in samples) / 2, 0.1, samples)
+
+
+def seconds(study, exhibit, row, column):
+    return not_comparable(
+        "other hardware", study.evidence("timing").sample("seconds_spent", dataset="coin", method="clock")
+    )
+
+
+def sizes(study, exhibit, row, column):
+    return Derived(2.0 if row == "two" else 4.0)
+
+
+reading = Reading(
+    "fake_paper",
+    [
+        Rule("table1", metric="error", spread="standard deviation", runs=10),
+        Rule("table1", column="mean", read=mean_error, spread=None, runs=10),
+        Rule("table1", column="seconds", read=seconds, spread=None, runs=None),
+        Rule("table1", "lost", unavailable="the lost set cannot be had", spread=None, runs=None),
+        Rule("sizes", read=sizes, spread=None, runs=None, better="equal"),
+    ],
+)
+
+
+@reading.claim("F1", "mean", "lowest")
+def bias_is_positive(study):
+    errors = study.evidence("table1").array("error", datasets=["coin"], methods=["plain"])
+    probability = bootstrap_probability(errors, lambda e: e.mean() > 0)
+    facts = {"mean": errors.mean(), "lowest": errors.min()}
+    return Finding(errors.mean() > 0, probability, "mean {mean:.3f}", facts)
+
+
+@reading.claim("F2")
+def bias_is_negative(study):
+    return Finding(False, None, "it is not")

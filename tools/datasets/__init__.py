@@ -1,0 +1,1 @@
+"""Builders of the datasets: recipes, archives of registries, official files."""

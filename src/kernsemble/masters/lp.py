@@ -68,17 +68,7 @@ class _Hinges(NamedTuple):
 class _L1Master:
     """What both losses share: the dual objective ``y'V - epsilon |V|_1``, and V = u times ``signs``."""
 
-    def __init__(
-        self,
-        hinges: _Hinges,
-        y: np.ndarray,
-        signs: np.ndarray,
-        epsilon: float,
-        intercept: str,
-        positive: bool,
-        tol: float,
-        least_norm: bool,
-    ) -> None:
+    def __init__(self, hinges: _Hinges, y, signs, epsilon, intercept, positive, tol, least_norm) -> None:
         if intercept not in INTERCEPTS:
             raise ValueError(f"intercept={intercept!r}: use one of {INTERCEPTS}.")
         self.hinges, self.intercept, self.positive = hinges, intercept, positive

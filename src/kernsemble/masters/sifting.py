@@ -106,14 +106,7 @@ class Outputs:
 
 
 class Sifting:
-    """A growing sum of hinges under an l1 norm.
-
-    Parameters
-    ----------
-    outputs : Outputs
-        The columns; they are added there, and announced here.
-    sample, sign, target, upper : ndarray of shape (n_rows,)
-        i(r), s_r, t_r and c_r >= 0.
+    """A growing sum of hinges: i(r), s_r, t_r, c_r >= 0 of its rows; columns that are added to ``outputs``.
 
     Examples
     --------

@@ -10,12 +10,13 @@ from support.made_evidence import made_evidence, made_study
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.evidence import IncompleteEvidenceError
+from kernsemble.trials.registry import load_paper
 from shen2014 import claims, claims_beyond, on_print
 from shen2014.infinite import MIXTURES
-from shen2014.plan import paper
 from shen2014.sets import IDA_SETS, MULTICLASS_SETS, OFFICIAL_SETS, printed_label
 from shen2014.timing import ENSEMBLES, LP_METHODS, MACHINES
 
+paper = load_paper("shen2014")
 ROOT = Path(__file__).parents[2]
 
 

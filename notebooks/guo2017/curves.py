@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.masters.exclusivity_alm import solve_printed_alm
+from kernsemble.masters.exclusivity import solve_printed_alm
 from kernsemble.masters.psvm import solve_psvm
 from kernsemble.trials.trial import Trial
 from guo2017.draws import Scaling, draw, error_percent, large_sample

@@ -8,7 +8,7 @@ columns (its other weights are 0) and its own weights of the samples, under the 
     max  sum_ic U_ic - 1/2 sum_j max_{c: mask_jc} (sum_i U_ic y_i X_ij)^2 - sum_ic U_ic^2 / (4 lambda_ic)
          s.t.  sum_i y_i U_ic = 0 for each c,  U >= 0
 
-It is solved by two-block alternating directions as in `masters.exclusivity_admm`, with one least-squares
+It is solved by two-block alternating directions as in `masters.exclusivity`, with one least-squares
 matrix a component, until the duality gap is small. With ``shared=False`` the norm is a sum of the components'
 own, ``1/2 ||W||^2``: the same machines, trained apart. Comparing the two says what the norm itself adds.
 """

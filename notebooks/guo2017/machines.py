@@ -9,8 +9,7 @@ import numpy as np
 
 from kernsemble.kernels import gaussian_kernel, linear_kernel
 from kernsemble.masters.drm import solve_drm
-from kernsemble.masters.exclusivity import ExclusivitySolution, solve_exclusivity
-from kernsemble.masters.exclusivity_alm import solve_printed_alm
+from kernsemble.masters.exclusivity import ExclusivitySolution, solve_exclusivity, solve_printed_alm
 from kernsemble.masters.psvm import solve_psvm
 
 Solver = Literal["printed", "exact"]

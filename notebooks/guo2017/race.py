@@ -12,9 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kernsemble.masters.exclusivity import exact_value, solve_exclusivity
-from kernsemble.masters.exclusivity_admm import solve_admm
-from kernsemble.masters.exclusivity_alm import solve_printed_alm
+from kernsemble.masters.exclusivity import exact_value, solve_admm, solve_exclusivity, solve_printed_alm
 from kernsemble.trials.trial import Trial
 from guo2017.draws import Scaling, draw, large_sample
 from guo2017.machines import POWERS

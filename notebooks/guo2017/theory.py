@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsemble.masters.exclusivity import ExclusivitySolution, exclusivity_prox, solve_exclusivity
-from kernsemble.masters.exclusivity_admm import solve_admm
-from kernsemble.masters.exclusivity_alm import reweight, solve_printed_alm
+from kernsemble.masters.exclusivity import (
+    ExclusivitySolution,
+    exclusivity_prox,
+    reweight,
+    solve_admm,
+    solve_exclusivity,
+    solve_printed_alm,
+)
 from kernsemble.masters.psvm import solve_psvm
 from kernsemble.trials.trial import Trial
 from guo2017.draws import Scaling, draw

@@ -11,9 +11,15 @@ from collections.abc import Callable
 import numpy as np
 
 from kernsemble.masters.drm import solve_drm
-from kernsemble.masters.exclusivity import exact_value, solve_exclusivity
-from kernsemble.masters.exclusivity_admm import solve_admm
-from kernsemble.masters.exclusivity_alm import advance, printed_start, solve_printed_alm, split_objective
+from kernsemble.masters.exclusivity import (
+    advance,
+    exact_value,
+    printed_start,
+    solve_admm,
+    solve_exclusivity,
+    solve_printed_alm,
+    split_objective,
+)
 from kernsemble.masters.psvm import check_margin_problem
 from kernsemble.trials.trial import Trial
 from guo2017.curves import MACHINES, components

@@ -9,12 +9,12 @@ from kernsemble.data.store import load
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.base import Master
 from kernsemble.masters.quadratic import Hinge
-from kernsemble.masters.simplex_inverse import SimplexInverse
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares
 from kernsemble.trials.trial import Trial
 from shen2014.draws import Draw, draw
 from shen2014.plan import paper
 from shen2014.pools import make_family
+from shen2014.simplex_inverse import SimplexInverse
 
 EXACT = 1e-9  # relative gap of restricted problems here
 

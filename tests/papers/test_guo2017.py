@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernsemble.masters.exclusivity_alm import solve_printed_alm
+from kernsemble.masters.exclusivity import solve_printed_alm
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
 from guo2017 import draws, machines, other_draws, protocols, tree_readings

@@ -5,8 +5,12 @@ import pytest
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from kernsemble.masters.exclusivity import exclusivity_norm, exclusivity_objective, solve_exclusivity
-from kernsemble.masters.exclusivity_alm import solve_printed_alm
+from kernsemble.masters.exclusivity import (
+    exclusivity_norm,
+    exclusivity_objective,
+    solve_exclusivity,
+    solve_printed_alm,
+)
 from kernsemble.masters.psvm import solve_psvm
 from guo2017 import diversity, draws, machines, race, timing, trees
 

@@ -11,6 +11,7 @@ from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
 from shen2014 import charts, charts_beyond, draws, ensembles, families, infinite, pools, table1, vowel
 from shen2014.cgens import stump_ensemble
+from shen2014.simplex_inverse import SimplexInverse
 
 
 def make_trial(dataset, method="CGENS", number=0, exhibit="table1"):
@@ -166,3 +167,20 @@ def test_figures_can_be_drawn_where_the_scale_leaves_exhibits_out(tiny_root):
         charts_beyond.draw_scenes,
     ):
         assert draw_figure(study).axes
+
+
+@pytest.mark.parametrize(("n", "J", "K"), [(30, 9, 3), (12, 45, 4), (25, 13, 2)])
+def test_the_printed_inverse_finds_what_j_by_j_equations_find(rng, n, J, K):
+    labels, H = rng.permutation(np.arange(n) % K), rng.choice(np.array([-1, 1], dtype=np.int8), (n, J))
+    H[:, -2:] = np.column_stack([H[:, 0], -H[:, 1]])
+    ours, theirs = SimplexLeastSquares(labels, 5.0), SimplexInverse(labels, 5.0)
+    np.testing.assert_allclose(ours.pricing_weights(), theirs.pricing_weights(), atol=1e-12)
+    for column in H.T:
+        ours.add(column)
+        theirs.add(column)
+        a, b = ours.solve(), theirs.solve()
+        for name in ("w", "b", "u"):
+            np.testing.assert_allclose(getattr(a, name), getattr(b, name), atol=1e-8)
+        assert a.objective == pytest.approx(b.objective, rel=1e-9)
+    S = H @ H.T.astype(float) + np.eye(n) / 5.0
+    np.testing.assert_allclose(theirs.inverse @ S, np.eye(n), atol=1e-8)

@@ -17,9 +17,7 @@ from kernsemble.report import words
 from kernsemble.report.published import read_cells, read_claims
 from shen2014 import in_words, in_words_beyond
 from shen2014.on_print import printed_errors
-from shen2014.plan import paper
-from shen2014.sets import UCI_SETS, VISION_SETS
-from shen2014.timing import ENSEMBLES, LP_METHODS
+from shen2014.trials import ENSEMBLES, LP_METHODS, UCI_SETS, VISION_SETS, paper
 
 ROOT = Path(__file__).parents[1]
 PROTOCOL = {
@@ -311,7 +309,7 @@ def test_equal_error_is_where_an_ensemble_first_errs_as_little():
 
 def test_every_table_and_claim_has_its_paragraph():
     entries = yaml.safe_load((ROOT / "docs/paragraphs.yaml").read_text())["shen2014"]
-    cells = json.loads((ROOT / "notebooks/shen2014.ipynb").read_text())["cells"]
+    cells = json.loads((ROOT / "notebooks/shen2014/shen2014.ipynb").read_text())["cells"]
     prose, code = (
         ["".join(cell["source"]) for cell in cells if cell["cell_type"] == kind]
         for kind in ("markdown", "code")
@@ -331,5 +329,5 @@ def test_every_table_and_claim_has_its_paragraph():
 
 
 def test_the_article_shows_every_sentence_there_is():
-    source = (ROOT / "notebooks/shen2014.ipynb").read_text()
+    source = (ROOT / "notebooks/shen2014/shen2014.ipynb").read_text()
     assert [name for name in SENTENCES if name not in source] == []

@@ -1,6 +1,7 @@
-"""Trials of shen2014 with several classes.
+"""Trials of shen2014 with several classes: CGENS-SLS beside three ways to boost, on stumps.
 
-TODO
+CGENS-SLS is least squares on simplex codes, problem (10); its scores are the inner products with the codes,
+equation (15). In table III all methods are clocked, so there they are run round by round.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from kernsemble.column_generation import column_generation
 from kernsemble.data.features.store import load_features
 from kernsemble.data.splits import official_split, split_per_class
 from kernsemble.data.store import load
+from kernsemble.estimators.cgens_sls import CGEnsSLS
+from kernsemble.estimators.multiclass_boosting import AdaBoostECC, AdaBoostMH
 from kernsemble.hypotheses.stumps import StumpHypotheses, StumpOracle
 from kernsemble.kernels import stump_kernel
-from kernsemble.masters.base import Master
 from kernsemble.masters.exponential import Exponential
-from kernsemble.masters.simplex_inverse import SimplexInverse
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares, simplex_codes
+from kernsemble.trials.bench import Draw, fitted, percent_wrong, powers_of_two
 from kernsemble.trials.trial import Trial
+from shen2014.theory import ranks_of
 from shen2014.trials import (
     MULTICLASS_SETS,
     STORED,
     UCI_SETS,
     Classes,
-    Draw,
+    Result,
+    family_of,
     folds_of,
-    make_family,
     paper,
-    powers_of_two,
-    ranks_of,
 )
 
 _FEATURES = {"CIFAR10": "cifar10-gist", "Scene15": "scene15-words"}
@@ -111,9 +112,7 @@ def fit_simplex(part: Draw, C: float, checkpoints: Sequence[int], *, tol: float)
 FitC = Callable[[Draw, float, Sequence[int]], Fitted]
 
 
-def select_and_fit(
-    trial: Trial, fit: FitC, Cs: Sequence[float], classes: Classes
-) -> dict[str, float | np.ndarray]:
+def select_and_fit(trial: Trial, fit: FitC, Cs: Sequence[float], classes: Classes) -> Result:
     """Choose C by cross-validation, on vision sets by a shorter one, and fit; the smaller C of equals."""
     data, checkpoints = multiclass_draw(trial), classes.checkpoints
     folds, search_rounds = folds_of(trial, data.y, classes.n_folds), checkpoints[-1]
@@ -138,12 +137,12 @@ def errors_of(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     for w, b in weights:
         J = len(w)
         first = StumpHypotheses(stumps.features[:J], stumps.thresholds[:J], stumps.signs[:J], X.shape[1])
-        found.append(100.0 * float(np.mean((first.decision(X, w) + b).argmax(axis=1) != y)))
+        found.append(percent_wrong((first.decision(X, w) + b).argmax(axis=1), y))
     return np.array(found)
 
 
 @paper.trials("table3", methods=("AdaBoost.ECC", "AdaBoost.MH"), datasets=MULTICLASS_SETS)
-def boosted_classes(trial: Trial, *, checkpoints: list[int], coloring: str) -> dict[str, float | np.ndarray]:
+def boosted_classes(trial: Trial, *, checkpoints: list[int], coloring: str) -> Result:
     """AdaBoost.ECC and AdaBoost.MH: nothing is selected."""
     data = multiclass_draw(trial)
     one_a_class = np.unique(data.y, return_index=True)[1]
@@ -155,9 +154,7 @@ def boosted_classes(trial: Trial, *, checkpoints: list[int], coloring: str) -> d
 
 
 @paper.trials("table3", methods=("CGENS-SLS",), datasets=MULTICLASS_SETS)
-def simplex_classes(
-    trial: Trial, *, classes: Classes, log2_C_sls: list[int], tol: float
-) -> dict[str, float | np.ndarray]:
+def simplex_classes(trial: Trial, *, classes: Classes, log2_C_sls: list[int], tol: float) -> Result:
     """CGENS-SLS, its C by cross-validation."""
     return select_and_fit(trial, partial(fit_simplex, tol=tol), powers_of_two(log2_C_sls), classes)
 
@@ -175,7 +172,7 @@ def fit_multiboost(part: Draw, C: float, checkpoints: Sequence[int], *, tol: flo
 @paper.trials("table3", methods=("MultiBoost",), datasets=MULTICLASS_SETS)
 def multiboost_classes(
     trial: Trial, *, classes: Classes, log2_C_exponential: list[int], tol: float
-) -> dict[str, float | np.ndarray]:
+) -> Result:
     """MultiBoost, its C by cross-validation."""
     return select_and_fit(trial, partial(fit_multiboost, tol=tol), powers_of_two(log2_C_exponential), classes)
 
@@ -215,34 +212,31 @@ def readings(
             wrong[i] += np.count_nonzero(predicted != part.y_test)
     C = Cs[int(wrong.argmin())]
     (predicted,) = predict(data, [C])
-    return {"error": 100.0 * float(np.mean(predicted != data.y_test)), "C": C}
+    return {"error": percent_wrong(predicted, data.y_test), "C": C}
 
 
 @paper.trials("vowel", methods=RIVALS, datasets=("vowel",))
 def rivals(trial: Trial, *, n_columns: int, coloring: str) -> dict[str, float]:
     """Test error of a rival on the rows of a reading, after as many rounds."""
-    data, name = _split(trial), trial.method.split(",")[0]
-    fitted = boost_classes(name, data, [n_columns], coloring, trial.rng())
-    return {"error": errors_of(fitted, data.X_test, data.y_test)[0]}
+    data = _split(trial)
+    if trial.method.startswith("AdaBoost.MH"):
+        model = AdaBoostMH(n_columns)
+    else:
+        model = AdaBoostECC(n_columns, coloring=coloring, random_state=trial.rng())
+    return {"error": percent_wrong(model.fit(data.X, data.y).predict(data.X_test), data.y_test)}
 
 
 def _generated(trial: Trial, n_columns: int, size: int) -> Callable[[Draw, Sequence[float]], list]:
     """Return how CGENS-SLS predicts, on the hypotheses of the reading."""
-    family = {"perceptrons": "perceptrons ball once", "cosines": "fourier once"}.get(
-        trial.method.split()[1], "stump"
-    )
 
     def predict(part: Draw, Cs: Sequence[float]) -> list[np.ndarray]:
-        found, codes = [], simplex_codes(int(part.y.max()) + 1).T
-        options = {"constant": False, "size": size, "gamma": 1.0 / part.X.shape[1]}
-        for C in Cs:
-            oracle = make_family(family, part.X, trial.shared_seed("pool"), **options)
-            result = column_generation(
-                oracle, SimplexLeastSquares(part.y, C), n_columns, tol=0.0, keep_weights=False
-            )
-            scores = oracle.collect(result.keys).outputs(part.X_test) @ result.solution.w + result.solution.b
-            found.append((scores @ codes).argmax(axis=1))
-        return found
+        family = {}
+        if "perceptrons" in trial.method:
+            family = family_of(trial, "perceptrons ball once", size)
+        elif "cosines" in trial.method:
+            family = family_of(trial, "fourier once", size, gamma=1.0 / part.X.shape[1])
+        models = (CGEnsSLS(C, n_columns, tol=None, **family).fit(part.X, part.y) for C in Cs)
+        return [model.predict(part.X_test) for model in models]
 
     return predict
 
@@ -271,16 +265,15 @@ def _centered(A: np.ndarray, K: np.ndarray) -> np.ndarray:
 @paper.trials("figure4", methods=("CGENS-SLS",), datasets=("Scene15",))
 def scenes(
     trial: Trial, *, n_rounds: int, log2_C_scenes: int, n_pictures: int, n_per_class: int, tol: float
-) -> dict[str, float | np.ndarray]:
+) -> Result:
     """Test pictures that the classifier is surest of: rightly so, and wrongly.
 
     right, wrong: rows of the set, at most one a class, by the lead of the predicted class over the next
     (right) and over the true one (wrong); taken_for: the classes that the wrong ones are taken for.
     """
     data = multiclass_draw(trial)
-    stumps, weights, _ = fit_simplex(data, 2.0**log2_C_scenes, [n_rounds], tol=tol)
-    W, b = weights[-1]
-    scores = stumps.decision(data.X_test, W) + b
+    model = fitted(CGEnsSLS(2.0**log2_C_scenes, n_rounds, tol=tol), data)
+    scores = model.decision_function(data.X_test)
     predicted, ordered = scores.argmax(axis=1), np.sort(scores, axis=1)
     lead = ordered[:, -1] - np.take_along_axis(scores, data.y_test[:, None].astype(np.intp), axis=1)[:, 0]
     correct = predicted == data.y_test
@@ -288,7 +281,7 @@ def scenes(
     wrong = _one_a_class(np.where(correct, -1.0, lead), data.y_test, n_pictures)
     rows = _test_rows(trial, n_per_class)
     return {
-        "error": 100.0 * float(np.mean(~correct)),
+        "error": percent_wrong(predicted, data.y_test),
         "right": rows[right],
         "wrong": rows[wrong],
         "taken_for": predicted[wrong],
@@ -304,36 +297,3 @@ def _one_a_class(strength: np.ndarray, y: np.ndarray, n: int) -> np.ndarray:
 def _test_rows(trial: Trial, n_per_class: int) -> np.ndarray:
     labels = load_features("scene15-words").y
     return split_per_class(labels, n_per_class, "shen2014", trial.dataset, trial.number)[1]
-
-
-@paper.trials("inverse", methods=("update (20)", "Cholesky"), datasets=("wine", "glass", "vehicle", "vowel"))
-def incremental_inverse(trial: Trial, *, n_columns: int, C_sls: float) -> dict[str, float]:
-    """CGENS-SLS by the printed inverse, and by J x J equations: their distance from solving (11) outright.
-
-    difference: largest relative difference of W, b and U after all rounds. same: share of rounds in which
-    both choose the same stump.
-    """
-    dataset = load(trial.dataset)
-    rows = trial.shared_rng("rows").permutation(dataset.n_samples)[:400]
-    X, labels = dataset.X[rows], np.unique(dataset.y[rows], return_inverse=True)[1]
-    printed, ours = (
-        column_generation(StumpOracle(X, constant=False), master(labels, C_sls), n_columns)
-        for master in (SimplexInverse, SimplexLeastSquares)
-    )
-    result = printed if trial.method == "update (20)" else ours
-    H = StumpOracle(X).collect(result.keys).outputs(X).astype(np.float64)
-    return {
-        "difference": _distance(result.solution, H, SimplexLeastSquares(labels, C_sls), labels),
-        "same": float(np.mean([a == b for a, b in zip(printed.keys, ours.keys, strict=False)])),
-    }
-
-
-def _distance(solution, H: np.ndarray, master: Master, labels: np.ndarray) -> float:
-    """Solve (11) outright, and return the largest relative difference."""
-    L, ones = master.codes[labels], np.ones(len(labels))
-    S = H @ H.T + np.eye(len(H)) / master.C
-    solved = np.linalg.solve(S, np.column_stack([L, ones]))
-    b = solved[:, :-1].sum(axis=0) / solved[:, -1].sum()
-    U = solved[:, :-1] - np.outer(solved[:, -1], b)
-    pairs = ((solution.w, H.T @ U), (solution.b, b), (solution.u, U))
-    return max(float(np.abs(a - e).max() / np.abs(e).max()) for a, e in pairs)

@@ -1,6 +1,11 @@
-"""Trials of shen2014 with two classes, its datasets and its exhibits.
+"""Trials of shen2014 with two classes, its datasets and its exhibits; those with more are in ``classes``.
 
-TODO
+The paper's table I has decision stumps, table II perceptrons and Fourier cosines. AdaBoost, LPBoost and
+CGENS search all stumps, or one pool of 2000 hypotheses; a kernel machine stands for all of them at once. C,
+numbers of rounds and widths come from cross-validation on folds that all methods share.
+
+One fit serves all numbers of rounds: AdaBoost's first T hypotheses are AdaBoost after T rounds, and column
+generation keeps its weights of every round.
 """
 
 from __future__ import annotations
@@ -12,25 +17,26 @@ from time import process_time
 
 import numpy as np
 
-from kernsemble.boosting.stagewise import adaboost
 from kernsemble.column_generation import ColumnGeneration, column_generation
 from kernsemble.data.ida import ida_form, ida_split, load_official
 from kernsemble.data.splits import official_split
 from kernsemble.data.store import load
-from kernsemble.estimators.distance_svc import DistanceKernelSVC
-from kernsemble.hypotheses.base import Hypotheses, Oracle
+from kernsemble.estimators.adaboost import AdaBoost
+from kernsemble.estimators.cgens import CGEns
+from kernsemble.estimators.distance_svc import DistanceKernelSVC, DistanceKernelSVCCV
+from kernsemble.estimators.lpboost import LPBoost
+from kernsemble.hypotheses.base import Hypotheses
 from kernsemble.hypotheses.fourier import FourierPool
 from kernsemble.hypotheses.perceptrons import PerceptronPool
 from kernsemble.hypotheses.stumps import StumpOracle
-from kernsemble.kernels import gaussian_kernel, perceptron_kernel, squared_distances, stump_kernel
+from kernsemble.kernels import gaussian_kernel
 from kernsemble.masters.base import Master
-from kernsemble.masters.kernel_hinge import cross_validate_path, solve_kernel_hinge
 from kernsemble.masters.lp import HingeLP
 from kernsemble.masters.quadratic import Hinge
+from kernsemble.trials.bench import Draw, Folds, cut_folds, fitted, powers_of_two, seconds_of
 from kernsemble.trials.registry import Paper
 from kernsemble.trials.trial import Trial
 
-Folds = list[tuple[np.ndarray, np.ndarray]]
 Result = dict[str, float | np.ndarray]
 
 IDA_SETS = (
@@ -80,16 +86,18 @@ paper.exhibit(
     "Test errors with Fourier cosines and with perceptrons (table II)",
     metrics=("error", "error_selected", "C", "gamma", "rounds", "size"),
 )
-paper.exhibit(
-    "table4",
-    "Spam with 60 stumps (table IV, figure 5)",
-    metrics=("error", "C", "features"),
-)
+paper.exhibit("table4", "Spam with 60 stumps (table IV, figure 5)", metrics=("error", "C", "features"))
+# In the plane, with stumps of two features alone, many scores are all but equal: paths may part.
 paper.exhibit(
     "figure1",
     "Training and test error in the plane (figure 1)",
     metrics=("test", "train", "C"),
-    # Points in the plane: with stumps of two features alone, many scores are all but equal.
+    parting=("CGENS",),
+)
+paper.exhibit(
+    "staircase",
+    "The ensemble in the plane itself (figure 1, left)",
+    metrics=("features", "thresholds", "votes", "intercept"),
     parting=("CGENS",),
 )
 paper.exhibit(
@@ -98,11 +106,7 @@ paper.exhibit(
     metrics=("error", "curve", "C"),
     timing=("seconds_curve",),
 )
-paper.exhibit(
-    "vowel",
-    "Readings of vowel's row of table III",
-    metrics=("error", "C"),
-)
+paper.exhibit("vowel", "Readings of vowel's row of table III", metrics=("error", "C"))
 paper.exhibit(
     "figure4",
     "Pictures of scenes, classified rightly and wrongly (figure 4)",
@@ -138,16 +142,8 @@ paper.exhibit(
     metrics=("error", "problems", "share", "kernels"),
     timing=("search_seconds",),
 )
-paper.exhibit(
-    "pools",
-    "What a round may choose from",
-    metrics=("AdaBoost", "LPBoost", "CGENS"),
-)
-paper.exhibit(
-    "draws",
-    "Twenty splits of our own, for error bars",
-    metrics=("errors", "C", "rounds"),
-)
+paper.exhibit("pools", "What a round may choose from", metrics=("AdaBoost", "LPBoost", "CGENS"))
+paper.exhibit("draws", "Twenty splits of our own, for error bars", metrics=("errors", "C", "rounds"))
 paper.exhibit(
     "prediction",
     "Seconds to classify 10,000 points",
@@ -205,6 +201,18 @@ class Widths:
 
 
 @dataclass(frozen=True)
+class Plane:
+    """Figure 1: numbers of points, rounds at which errors are read, and how C is searched."""
+
+    n_train: int
+    n_test: int
+    n_folds: int
+    checkpoints: list[int]
+    log2_C_toy: list[int]  # noqa: N815 - its name in params.yaml
+    tol: float
+
+
+@dataclass(frozen=True)
 class Classes:
     """Rounds at which ensembles of several classes are read, and how their C is searched."""
 
@@ -223,24 +231,6 @@ class Clocked:
     tol: float
 
 
-@dataclass(frozen=True)
-class Draw:
-    """Training and test part; labels are -1.0 and +1.0."""
-
-    X: np.ndarray
-    y: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
-
-    def error(self, scores: np.ndarray) -> float:
-        """Return the test error in percent; a score of exactly 0 counts as -1."""
-        return 100.0 * float(np.mean((scores > 0) != (self.y_test > 0)))
-
-    def part(self, rows: np.ndarray, held_out: np.ndarray) -> Draw:
-        """Return the draw of a fold: some training rows, others held out."""
-        return Draw(self.X[rows], self.y[rows], self.X[held_out], self.y[held_out])
-
-
 def draw(trial: Trial) -> Draw:
     """Return an IDA set in the benchmark's form and sizes; "heart official" takes its own realisations."""
     name, _, official = trial.dataset.partition(" ")
@@ -256,11 +246,7 @@ def draw(trial: Trial) -> Draw:
 
 def folds_of(trial: Trial, labels: np.ndarray, n_folds: int) -> Folds:
     """Return (training, held-out) indices of stratified random folds, the same for all methods."""
-    order = trial.shared_rng("folds").permutation(len(labels))
-    order = order[np.argsort(labels[order], kind="stable")]
-    fold = np.empty(len(labels), dtype=np.intp)
-    fold[order] = np.arange(len(labels)) % n_folds
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+    return cut_folds(trial.shared_rng("folds").permutation(len(labels)), n_folds, labels)
 
 
 @dataclass(frozen=True)
@@ -268,44 +254,34 @@ class Stages:
     """An ensemble with its weights and intercept after each of some numbers of rounds."""
 
     hypotheses: Hypotheses
-    weights: list[tuple[np.ndarray, float]]
-    collect: Callable[[int | None], Hypotheses]  # the first hypotheses, as many as asked for
+    weights: Sequence[tuple[np.ndarray, float]]
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """Return the decisions, a column for each number of rounds."""
         H = np.asarray(self.hypotheses.outputs(X), dtype=np.float64, order="F")
         return np.column_stack([H[:, : len(w)] @ w + b for w, b in self.weights])
 
-    def truncated(self, index: int) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the decision function after one of the numbers of rounds, which evaluates just those."""
-        w, b = self.weights[index]
-        return partial(self.collect(len(w)).decision, W=w, b=b)
-
-
-def boost(oracle: Oracle, y: np.ndarray, rounds: Sequence[int]) -> Stages:
-    """Run AdaBoost, and read it at some numbers of rounds."""
-    boosted = adaboost(oracle, y, range(max(rounds)))
-    first = lambda J: oracle.collect(boosted.keys[:J])  # noqa: E731
-    return Stages(first(None), [(boosted.W[:T], 0.0) for T in rounds], first)
-
-
-def generate(oracle: Oracle, master: Master, rounds: Sequence[int], tol: float) -> Stages:
-    """Run column generation, and read it at some numbers of rounds."""
-    result = column_generation(oracle, master, max(rounds), tol=tol)
-    path = result.weights or [(result.solution.w, result.solution.b)]
-    first = lambda J: oracle.collect(result.keys[:J])  # noqa: E731
-    return Stages(first(None), [path[min(T, len(path)) - 1] for T in rounds], first)
-
 
 Fit = Callable[[Draw, float, Sequence[int]], Stages]  # a training part, C and numbers of rounds
-Family = Callable[[np.ndarray], Oracle]  # training rows give what a round may choose from
 
 
-def boosting(family: Family) -> Fit:
+def boosting(**family: object) -> Fit:
     """Return how AdaBoost is fitted; it has no C."""
 
     def fit(part: Draw, _: float, rounds: Sequence[int]) -> Stages:
-        return boost(family(part.X), part.y, rounds)
+        model = AdaBoost(max(rounds), **family).fit(part.X, part.y)
+        return Stages(model.hypotheses_, [(model.coef_[:T], 0.0) for T in rounds])
+
+    return fit
+
+
+def generating(estimator: type, tol: float, **family: object) -> Fit:
+    """Return how LPBoost, problem (4), or CGENS, problem (1), is fitted; rounds may run out too early."""
+
+    def fit(part: Draw, C: float, rounds: Sequence[int]) -> Stages:
+        model = fitted(estimator(C, max(rounds), tol=tol, **family), part)
+        path = model.coef_path_ or [(model.coef_, model.intercept_)]
+        return Stages(model.hypotheses_, [path[min(T, len(path)) - 1] for T in rounds])
 
     return fit
 
@@ -369,103 +345,52 @@ class StumpPool(PerceptronPool):
         return np.eye(len(low))[features], self._random.uniform(low[features], high[features])
 
 
-def make_family(
-    name: str, X: np.ndarray, seed: int, *, constant: bool = True, size: int = 2000, gamma: float = 1.0
-) -> Oracle:
-    """Return an oracle by name: "stump", or a pool of `POOLS` with " once" or " fresh" behind its name."""
-    if name == "stump":
-        return StumpOracle(X, constant=constant)
+def family_of(trial: Trial, name: str, size: int, **options: object) -> dict[str, object]:
+    """Return the estimators' parameters for a pool of hypotheses that methods share, by its name.
+
+    That is "stumps", "perceptrons ball", "perceptrons segment" or "fourier", with " once" or " fresh" behind.
+    """
     kind, _, drawn = name.rpartition(" ")
-    options = {"n_hypotheses": size, "fresh": drawn == "fresh", "random_state": seed}
-    if kind == "stumps":
-        return StumpPool(X, **options)
-    if kind == "fourier":
-        return FourierPool(X, gamma=gamma, **options)
-    return PerceptronPool(X, threshold=kind.removeprefix("perceptrons "), **options)
+    options = {"n_hypotheses": size, "fresh": drawn == "fresh", **options}
+    if kind.startswith("perceptrons"):
+        options["threshold"] = kind.removeprefix("perceptrons ")
+    base = {"stumps": StumpPool, "fourier": "fourier"}.get(kind, "perceptron-pool")
+    return {"base": base, "base_options": options, "random_state": trial.shared_seed("pool")}
 
 
-POOLS = ("stumps", "perceptrons ball", "perceptrons segment", "fourier")
+def perceptrons_of(trial: Trial, perceptrons: Perceptrons) -> dict[str, object]:
+    """Return the perceptrons of table II."""
+    return family_of(trial, f"perceptrons {perceptrons.thresholds} {perceptrons.pool}", perceptrons.pool_size)
 
 
-def family_of(trial: Trial, name: str, **options: object) -> Callable[[np.ndarray], Oracle]:
-    """Return what makes an oracle of training rows, by the name of its family; methods share its draws."""
-    return partial(_oracle_of, name, trial.shared_seed("pool"), options)
+def machine(
+    trial: Trial, data: Draw, kernel: str | Callable, log2_Cs: Sequence[int], n_folds: int, **grid: object
+) -> DistanceKernelSVCCV:
+    """Return the kernel machine of the C, and gamma, of the most held-out samples classified correctly."""
+    folds = folds_of(trial, data.y, n_folds)
+    return DistanceKernelSVCCV(kernel, Cs=powers_of_two(log2_Cs), cv=folds, **grid).fit(data.X, data.y)
 
 
-def _oracle_of(name: str, seed: int, options: dict, X: np.ndarray) -> Oracle:
-    return make_family(name, X, seed, **options)
-
-
-def perceptron_family(trial: Trial, perceptrons: Perceptrons) -> Callable[[np.ndarray], Oracle]:
-    """Return what draws the perceptrons of table II."""
-    name = f"perceptrons {perceptrons.thresholds} {perceptrons.pool}"
-    return family_of(trial, name, size=perceptrons.pool_size)
-
-
-def machine(y: np.ndarray, C: float, tol: float, *, portable: bool = True) -> Hinge:
-    """Return the master of CGENS; if portable, on the path that is the same on every computer."""
-    return Hinge(y, C, intercept="free", tol=tol, least_norm=portable)
-
-
-def machine_ensemble(family: Family, tol: float, *, portable: bool = True) -> Fit:
-    """Return how CGENS is fitted: problem (1), with its intercept."""
-
-    def fit(part: Draw, C: float, rounds: Sequence[int]) -> Stages:
-        return generate(family(part.X), machine(part.y, C, tol, portable=portable), rounds, tol)
-
-    return fit
-
-
-def stump_ensemble(method: str, tol: float) -> Fit:
-    """Return how AdaBoost or CGENS is fitted with all stumps; the intercept of CGENS is its constant."""
-    if method == "AdaBoost":
-        return boosting(StumpOracle)
-    return machine_ensemble(partial(StumpOracle, constant=False), tol)
-
-
-def linear_programming(family: Family, tol: float) -> Fit:
-    """Return how LPBoost is fitted: problem (4), as the paper prints it without an intercept."""
-
-    def fit(part: Draw, C: float, rounds: Sequence[int]) -> Stages:
-        return generate(family(part.X), HingeLP(part.y, C, least_norm=True), rounds, tol)
-
-    return fit
-
-
-DISTANCE_KERNELS = {"stump": stump_kernel, "perceptron": perceptron_kernel}
-
-
-def powers_of_two(exponents: Sequence[float]) -> list[float]:
-    """Return 2 ** e for each exponent."""
-    return [2.0**exponent for exponent in exponents]
-
-
-def choose_cost(K: np.ndarray, y: np.ndarray, folds: Folds, Cs: Sequence[float]) -> float:
-    """Return the C of the most held-out samples classified correctly; the smallest of equals."""
-    return Cs[int(cross_validate_path(K, y, Cs, folds).sum(axis=1).argmax())]
-
-
-def train_on_kernel(
-    K: np.ndarray, K_test: np.ndarray, y: np.ndarray, folds: Folds, Cs: Sequence[float]
-) -> tuple[np.ndarray, float, int]:
-    """Choose C; return the test scores, C and the number of support vectors."""
-    C = choose_cost(K, y, folds, Cs)
-    solution = solve_kernel_hinge(K, y, C)
-    return K_test @ solution.w + solution.b, C, int((solution.w != 0).sum())
-
-
-def choose_width(data: Draw, folds: Folds, widths: Widths) -> float:
+def choose_width(trial: Trial, data: Draw, widths: Widths, n_folds: int) -> float:
     """Return the Gaussian width of the best grid point.
 
     Among equals "C first" takes the smallest C, then gamma; "width first" the smallest gamma, then C.
     """
-    Cs, gammas = powers_of_two(widths.log2_C_gauss), powers_of_two(widths.log2_gamma)
-    squares = squared_distances(data.X)
-    counts = [cross_validate_path(np.exp(-g * squares), data.y, Cs, folds).sum(axis=1) for g in gammas]
-    correct = np.array(counts)  # gammas x Cs
-    if widths.width_ties == "width first":
+    gammas = powers_of_two(widths.log2_gamma)
+    model = machine(trial, data, "gaussian", widths.log2_C_gauss, n_folds, gammas=gammas)
+    return first_width(model.cv_scores_, gammas, widths.width_ties)
+
+
+def first_width(correct: np.ndarray, gammas: Sequence[float], ties: str) -> float:
+    """Return the width of the largest count (gammas x Cs), the first of equals."""
+    if ties == "width first":
         return gammas[int(np.unravel_index(correct.argmax(), correct.shape)[0])]
     return gammas[int(np.unravel_index(correct.T.argmax(), correct.T.shape)[1])]
+
+
+def stump_ensemble(method: str, tol: float) -> Fit:
+    """Return how AdaBoost or CGENS is fitted with all stumps."""
+    return boosting() if method == "AdaBoost" else generating(CGEns, tol)
 
 
 def equal_rounds(rounds: Sequence[int], n_Cs: int, n_folds: int) -> list[int]:
@@ -479,12 +404,11 @@ def boosted_stumps(trial: Trial, *, selection: Selection, log2_C: list[int]) -> 
     data, rounds, n_folds = draw(trial), selection.rounds, selection.n_folds
     longer = equal_rounds(rounds, len(log2_C), n_folds)
     grid = sorted({*rounds, *longer})
-    fit = boosting(family_of(trial, "stump"))
-    found = search(fit, data, folds_of(trial, data.y, n_folds), [1.0], grid)
+    found = search(boosting(), data, folds_of(trial, data.y, n_folds), [1.0], grid)
     best = found.among([j for j, T in enumerate(grid) if T in rounds])
     last = 1.0, grid.index(rounds[-1])
     stages = [found.among([j for j, T in enumerate(grid) if most >= T]) for most in longer]
-    errors = errors_at(fit, data, grid, [best, last, *stages])
+    errors = errors_at(boosting(), data, grid, [best, last, *stages])
     return {
         "error": errors[best],
         "error_500": errors[last],
@@ -496,21 +420,19 @@ def boosted_stumps(trial: Trial, *, selection: Selection, log2_C: list[int]) -> 
 @paper.trials("table1", methods=("LPBoost",), datasets=BINARY_SETS)
 def lp_stumps(trial: Trial, *, selection: Selection, log2_C_lp: list[int], tol: float) -> Result:
     """LPBoost, its C and number of rounds by cross-validation."""
-    fit = linear_programming(family_of(trial, "stump"), tol)
-    return _selected(trial, fit, powers_of_two(log2_C_lp), selection)
+    return _selected(trial, generating(LPBoost, tol), log2_C_lp, selection)
 
 
 @paper.trials("table1", methods=("CGENS",), datasets=BINARY_SETS)
 def cgens_stumps(trial: Trial, *, selection: Selection, log2_C: list[int], tol: float) -> Result:
     """CGENS, its C and number of rounds by cross-validation."""
-    fit = machine_ensemble(family_of(trial, "stump", constant=False), tol)
-    return _selected(trial, fit, powers_of_two(log2_C), selection)
+    return _selected(trial, generating(CGEns, tol), log2_C, selection)
 
 
-def _selected(trial: Trial, fit: Fit, Cs: list[float], selection: Selection) -> Result:
+def _selected(trial: Trial, fit: Fit, log2_Cs: Sequence[int], selection: Selection) -> Result:
     """Return the errors with C and rounds selected, with all rounds and C alone selected, and by calls."""
     data, rounds = draw(trial), selection.rounds
-    found = search(fit, data, folds_of(trial, data.y, selection.n_folds), Cs, rounds)
+    found = search(fit, data, folds_of(trial, data.y, selection.n_folds), powers_of_two(log2_Cs), rounds)
     best, last = found.best(), found.best(len(rounds) - 1)
     stages = [found.among(range(count)) for count in range(1, len(rounds) + 1)]
     errors = errors_at(fit, data, rounds, [best, last, *stages])
@@ -527,35 +449,37 @@ def _selected(trial: Trial, fit: Fit, Cs: list[float], selection: Selection) -> 
 def stump_machine(trial: Trial, *, n_folds: int, log2_C_stump: list[int]) -> Result:
     """Machine with the stump kernel, its C by cross-validation."""
     data = draw(trial)
-    kernel = DISTANCE_KERNELS["stump"]
-    folds = folds_of(trial, data.y, n_folds)
-    K, K_test = kernel(data.X), kernel(data.X_test, data.X)
-    scores, C, size = train_on_kernel(K, K_test, data.y, folds, powers_of_two(log2_C_stump))
-    return {"error": data.error(scores), "C": C, "size": size}
+    return _machine(data, machine(trial, data, "stump", log2_C_stump, n_folds))
+
+
+def _machine(data: Draw, model: DistanceKernelSVCCV) -> Result:
+    error = data.error(model.decision_function(data.X_test))
+    return {"error": error, "C": model.best_C_, "size": len(model.support_)}
 
 
 @paper.trials("table2", methods=("fourier:RFF", "fourier:SVM"), datasets=BINARY_SETS, together=True)
 def fourier_machines(trial: Trial, *, n_folds: int, pool_size: int, widths: Widths) -> dict[str, Result]:
     """The Gaussian machine, and the linear one on random cosines of the width that it has chosen."""
     data = draw(trial)
-    folds, Cs = folds_of(trial, data.y, n_folds), powers_of_two(widths.log2_C_gauss)
-    gamma = choose_width(data, folds, widths)
+    gamma = choose_width(trial, data, widths, n_folds)
     kernels = {
-        "fourier:SVM": [gaussian_kernel(X, data.X, gamma=gamma) for X in (data.X, data.X_test)],
-        "fourier:RFF": cosine_kernels(data, trial.shared_seed("pool"), pool_size, gamma),
+        "fourier:SVM": partial(gaussian_kernel, gamma=gamma),
+        "fourier:RFF": cosine_kernel(data.X, trial.shared_seed("pool"), pool_size, gamma),
     }
-    return {
-        name: {**_machine(data, *matrices, folds, Cs), "gamma": gamma} for name, matrices in kernels.items()
-    }
+    models = {name: machine(trial, data, k, widths.log2_C_gauss, n_folds) for name, k in kernels.items()}
+    return {name: {**_machine(data, model), "gamma": gamma} for name, model in models.items()}
 
 
-def cosine_kernels(data: Draw, seed: int, size: int, gamma: float) -> list[np.ndarray]:
-    """Return the linear kernels of random cosines: Rahimi and Recht's approximation of the Gaussian one."""
-    drawn = make_family("fourier once", data.X, seed, size=size, gamma=gamma).collect(
-        [(j, 1) for j in range(size)]
-    )
-    Z, Z_test = (np.sqrt(2.0 / size) * drawn.outputs(X) for X in (data.X, data.X_test))
-    return [Z @ Z.T, Z_test @ Z.T]
+def cosine_kernel(X: np.ndarray, seed: int, size: int, gamma: float) -> Callable:
+    """Return the linear kernel of random cosines: Rahimi and Recht's approximation of the Gaussian one."""
+    pool = FourierPool(X, gamma=gamma, n_hypotheses=size, random_state=seed)
+    cosines = pool.collect([(j, 1) for j in range(size)])
+
+    def kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        Z = np.sqrt(2.0 / size) * cosines.outputs(A)
+        return Z @ (Z if B is A else np.sqrt(2.0 / size) * cosines.outputs(B)).T
+
+    return kernel
 
 
 @paper.trials("table2", methods=("fourier:CGENS",), datasets=BINARY_SETS)
@@ -563,21 +487,15 @@ def fourier_cgens(
     trial: Trial, *, selection: Selection, pool: str, cosines: Cosines, widths: Widths, tol: float
 ) -> Result:
     """CGENS on cosines of the width that the Gaussian machine has chosen."""
-    data = draw(trial)
-    gamma = choose_width(data, folds_of(trial, data.y, selection.n_folds), widths)
-    fit = machine_ensemble(family_of(trial, f"fourier {pool}", size=cosines.pool_size, gamma=gamma), tol)
-    return {**_ensemble(trial, fit, powers_of_two(cosines.log2_C_cosines), selection), "gamma": gamma}
+    gamma = choose_width(trial, draw(trial), widths, selection.n_folds)
+    fit = generating(CGEns, tol, **family_of(trial, f"fourier {pool}", cosines.pool_size, gamma=gamma))
+    return {**_ensemble(trial, fit, cosines.log2_C_cosines, selection), "gamma": gamma}
 
 
-def _machine(data: Draw, K: np.ndarray, K_test: np.ndarray, folds: Folds, Cs: list[float]) -> Result:
-    scores, C, size = train_on_kernel(K, K_test, data.y, folds, Cs)
-    return {"error": data.error(scores), "C": C, "size": size}
-
-
-def _ensemble(trial: Trial, fit: Fit, Cs: list[float], selection: Selection) -> Result:
+def _ensemble(trial: Trial, fit: Fit, log2_Cs: Sequence[int], selection: Selection) -> Result:
     """Return the error after all rounds (C selected), and that with the rounds selected too."""
     data, rounds = draw(trial), selection.rounds
-    found = search(fit, data, folds_of(trial, data.y, selection.n_folds), Cs, rounds)
+    found = search(fit, data, folds_of(trial, data.y, selection.n_folds), powers_of_two(log2_Cs), rounds)
     last, best = found.best(len(rounds) - 1), found.best()
     errors = errors_at(fit, data, rounds, [last, best])
     return {
@@ -591,7 +509,7 @@ def _ensemble(trial: Trial, fit: Fit, Cs: list[float], selection: Selection) -> 
 @paper.trials("table2", methods=("perceptron:AdaBoost",), datasets=BINARY_SETS)
 def boosted_perceptrons(trial: Trial, *, selection: Selection, perceptrons: Perceptrons) -> Result:
     """AdaBoost on a pool of perceptrons."""
-    return _ensemble(trial, boosting(perceptron_family(trial, perceptrons)), [1.0], selection)
+    return _ensemble(trial, boosting(**perceptrons_of(trial, perceptrons)), [0], selection)
 
 
 @paper.trials("table2", methods=("perceptron:LPBoost",), datasets=BINARY_SETS)
@@ -599,8 +517,8 @@ def lp_perceptrons(
     trial: Trial, *, selection: Selection, perceptrons: Perceptrons, log2_C_lp: list[int], tol: float
 ) -> Result:
     """LPBoost on the same pool."""
-    fit = linear_programming(perceptron_family(trial, perceptrons), tol)
-    return _ensemble(trial, fit, powers_of_two(log2_C_lp), selection)
+    fit = generating(LPBoost, tol, **perceptrons_of(trial, perceptrons))
+    return _ensemble(trial, fit, log2_C_lp, selection)
 
 
 @paper.trials("table2", methods=("perceptron:CGENS",), datasets=BINARY_SETS)
@@ -608,41 +526,38 @@ def cgens_perceptrons(
     trial: Trial, *, selection: Selection, perceptrons: Perceptrons, log2_C: list[int], tol: float
 ) -> Result:
     """CGENS on the same pool."""
-    fit = machine_ensemble(perceptron_family(trial, perceptrons), tol)
-    return _ensemble(trial, fit, powers_of_two(log2_C), selection)
+    fit = generating(CGEns, tol, **perceptrons_of(trial, perceptrons))
+    return _ensemble(trial, fit, log2_C, selection)
 
 
 @paper.trials("table2", methods=("perceptron:SVM",), datasets=BINARY_SETS)
 def perceptron_machine(trial: Trial, *, n_folds: int, log2_C_perceptron: list[int]) -> Result:
     """Machine with the perceptron kernel, its C by cross-validation."""
     data = draw(trial)
-    kernel = DISTANCE_KERNELS["perceptron"]
-    folds = folds_of(trial, data.y, n_folds)
-    return _machine(
-        data, kernel(data.X), kernel(data.X_test, data.X), folds, powers_of_two(log2_C_perceptron)
-    )
+    return _machine(data, machine(trial, data, "perceptron", log2_C_perceptron, n_folds))
 
 
-def _first(trial: Trial) -> Trial:
-    return replace(trial, number=0)
+# Twenty splits of our own, for error bars: all eleven methods of tables I and II. C and the number of rounds
+# (the Gaussian width too) come from 5-fold cross-validation on the first split, and are kept for the others.
+# A trial is all splits of one set for one method.
 
 
-def _draws(trial: Trial, n_draws: int) -> list[Draw]:
-    return [draw(replace(trial, number=number)) for number in range(n_draws)]
+def _draws(trial: Trial, n_draws: int) -> tuple[Trial, list[Draw]]:
+    """Return the trial of the first split, and all splits."""
+    trials = [replace(trial, number=number) for number in range(n_draws)]
+    return trials[0], [draw(one) for one in trials]
 
 
-def _family(trial: Trial, perceptrons: Perceptrons, *, constant: bool = True) -> Family:
+def _family(trial: Trial, perceptrons: Perceptrons) -> dict[str, object]:
     """Return all stumps or a pool of perceptrons, as the method's name says."""
-    if trial.method.startswith("stump"):
-        return family_of(_first(trial), "stump", constant=constant)
-    return perceptron_family(_first(trial), perceptrons)
+    return {} if trial.method.startswith("stump") else perceptrons_of(replace(trial, number=0), perceptrons)
 
 
-def _repeat(trial: Trial, fit: Fit, Cs: Sequence[float], selection: Selection, n_draws: int) -> Result:
+def _repeat(trial: Trial, fit: Fit, log2_Cs: Sequence[int], selection: Selection, n_draws: int) -> Result:
     """Select on the first split, with stumps the number of rounds too, and fit all."""
-    splits, rounds = _draws(trial, n_draws), selection.rounds
-    folds = folds_of(_first(trial), splits[0].y, selection.n_folds)
-    found = search(fit, splits[0], folds, Cs, rounds)
+    (first, splits), rounds = _draws(trial, n_draws), selection.rounds
+    folds = folds_of(first, splits[0].y, selection.n_folds)
+    found = search(fit, splits[0], folds, powers_of_two(log2_Cs), rounds)
     C, t = found.best(None if trial.method.startswith("stump") else len(rounds) - 1)
     errors = [data.error(fit(data, C, [rounds[t]]).scores(data.X_test)[:, 0]) for data in splits]
     return {"errors": np.array(errors), "C": C, "rounds": rounds[t]}
@@ -651,7 +566,7 @@ def _repeat(trial: Trial, fit: Fit, Cs: Sequence[float], selection: Selection, n
 @paper.trials("draws", methods=("stump:AdaBoost", "perceptron:AdaBoost"), datasets=IDA_SETS)
 def boosted_draws(trial: Trial, *, n_draws: int, selection: Selection, perceptrons: Perceptrons) -> Result:
     """AdaBoost."""
-    return _repeat(trial, boosting(_family(trial, perceptrons)), [1.0], selection, n_draws)
+    return _repeat(trial, boosting(**_family(trial, perceptrons)), [0], selection, n_draws)
 
 
 @paper.trials("draws", methods=("stump:LPBoost", "perceptron:LPBoost"), datasets=IDA_SETS)
@@ -665,8 +580,8 @@ def lp_draws(
     tol: float,
 ) -> Result:
     """LPBoost."""
-    fit = linear_programming(_family(trial, perceptrons), tol)
-    return _repeat(trial, fit, powers_of_two(log2_C_lp), selection, n_draws)
+    fit = generating(LPBoost, tol, **_family(trial, perceptrons))
+    return _repeat(trial, fit, log2_C_lp, selection, n_draws)
 
 
 @paper.trials("draws", methods=("stump:CGENS", "perceptron:CGENS"), datasets=IDA_SETS)
@@ -680,8 +595,8 @@ def cgens_draws(
     tol: float,
 ) -> Result:
     """CGENS on stumps and perceptrons."""
-    fit = machine_ensemble(_family(trial, perceptrons, constant=False), tol)
-    return _repeat(trial, fit, powers_of_two(log2_C), selection, n_draws)
+    fit = generating(CGEns, tol, **_family(trial, perceptrons))
+    return _repeat(trial, fit, log2_C, selection, n_draws)
 
 
 @paper.trials("draws", methods=("fourier:CGENS",), datasets=IDA_SETS)
@@ -696,30 +611,20 @@ def fourier_draws(
     tol: float,
 ) -> Result:
     """CGENS on cosines, of the width that the Gaussian machine has chosen."""
-    gamma = _width(trial, selection.n_folds, widths)
-    family = family_of(_first(trial), f"fourier {pool}", size=cosines.pool_size, gamma=gamma)
-    fit = machine_ensemble(family, tol)
-    return _repeat(trial, fit, powers_of_two(cosines.log2_C_cosines), selection, n_draws)
-
-
-def _width(trial: Trial, n_folds: int, widths: Widths) -> float:
-    first = draw(_first(trial))
-    return choose_width(first, folds_of(_first(trial), first.y, n_folds), widths)
-
-
-Kernels = Callable[[Draw], Sequence[np.ndarray]]
+    first = replace(trial, number=0)
+    gamma = choose_width(first, draw(first), widths, selection.n_folds)
+    fit = generating(CGEns, tol, **family_of(first, f"fourier {pool}", cosines.pool_size, gamma=gamma))
+    return _repeat(trial, fit, cosines.log2_C_cosines, selection, n_draws)
 
 
 def _repeat_machine(
-    trial: Trial, kernels: Kernels, log2_Cs: Sequence[int], n_folds: int, n_draws: int
+    trial: Trial, kernel: str | Callable, log2_Cs: Sequence[int], n_folds: int, n_draws: int
 ) -> Result:
     """Select C on the first split, and train on all."""
-    C, errors = 0.0, []
-    for data in _draws(trial, n_draws):
-        K, K_test = kernels(data)
-        C = C or choose_cost(K, data.y, folds_of(_first(trial), data.y, n_folds), powers_of_two(log2_Cs))
-        machine = solve_kernel_hinge(K, data.y, C)
-        errors.append(data.error(K_test @ machine.w + machine.b))
+    first, splits = _draws(trial, n_draws)
+    C = machine(first, splits[0], kernel, log2_Cs, n_folds).best_C_
+    models = [DistanceKernelSVC(kernel, C=C).fit(data.X, data.y) for data in splits]
+    errors = [d.error(model.decision_function(d.X_test)) for d, model in zip(splits, models, strict=True)]
     return {"errors": np.array(errors), "C": C}
 
 
@@ -728,26 +633,21 @@ def machine_draws(
     trial: Trial, *, n_draws: int, n_folds: int, log2_C_stump: list[int], log2_C_perceptron: list[int]
 ) -> Result:
     """Machines with the kernels of all stumps and of all perceptrons."""
-    name = trial.method.partition(":")[0]
-    kernel = DISTANCE_KERNELS[name]
-    grid = log2_C_stump if name == "stump" else log2_C_perceptron
-    return _repeat_machine(
-        trial, lambda data: (kernel(data.X), kernel(data.X_test, data.X)), grid, n_folds, n_draws
-    )
+    kernel = trial.method.partition(":")[0]
+    grid = log2_C_stump if kernel == "stump" else log2_C_perceptron
+    return _repeat_machine(trial, kernel, grid, n_folds, n_draws)
 
 
 @paper.trials("draws", methods=("fourier:RFF", "fourier:SVM"), datasets=IDA_SETS)
 def gaussian_draws(trial: Trial, *, n_draws: int, n_folds: int, pool_size: int, widths: Widths) -> Result:
     """The Gaussian machine, and the linear one on random cosines."""
-    gamma = _width(trial, n_folds, widths)
-    seed = _first(trial).shared_seed("pool")
-
-    def kernels(data: Draw) -> list[np.ndarray]:
-        if trial.method == "fourier:RFF":
-            return cosine_kernels(data, seed, pool_size, gamma)
-        return [gaussian_kernel(X, data.X, gamma=gamma) for X in (data.X, data.X_test)]
-
-    return _repeat_machine(trial, kernels, widths.log2_C_gauss, n_folds, n_draws)
+    first = replace(trial, number=0)
+    data = draw(first)
+    gamma = choose_width(first, data, widths, n_folds)
+    kernel = partial(gaussian_kernel, gamma=gamma)
+    if trial.method == "fourier:RFF":
+        kernel = cosine_kernel(data.X, first.shared_seed("pool"), pool_size, gamma)
+    return _repeat_machine(trial, kernel, widths.log2_C_gauss, n_folds, n_draws)
 
 
 # All stumps, or 2000 drawn once or anew in each round.
@@ -757,36 +657,35 @@ FAMILIES = (
 )  # fmt: skip
 
 
-def shared_family(name: str, seed: int, size: int) -> Family:
-    """Return what makes an oracle of training rows (always the same); fresh pools share their draws."""
-    kind, _, drawn = name.rpartition(" ")
-    if drawn != "fresh":
-        return partial(make_family, name, seed=seed, size=size)
-    options = {"n_hypotheses": size, "fresh": True, "random_state": np.random.default_rng(seed), "record": []}
-    if kind == "stumps":
-        return partial(StumpPool, **options)
-    return partial(PerceptronPool, threshold=kind.removeprefix("perceptrons "), **options)
-
-
 @paper.trials("pools", methods=FAMILIES, datasets=BINARY_SETS)
 def pools(
     trial: Trial, *, pool_size: int, log2_C_pools: dict[str, int], rounds: list[int], tol: float
 ) -> dict[str, np.ndarray]:
     """Test errors of AdaBoost, LPBoost and CGENS after some rounds, with the same choice in each round."""
-    data = draw(trial)
-    family = shared_family(trial.method, trial.shared_seed("pool"), pool_size)
-    # The intercept of CGENS is its constant stump.
-    others = partial(family, constant=False) if trial.method == "stump" else family
+    data, family = draw(trial), shared_family(trial, pool_size)
     fits = {
-        "AdaBoost": boosting(family),
-        "LPBoost": linear_programming(family, tol),
-        "CGENS": machine_ensemble(others, tol),
+        "AdaBoost": boosting(**family),
+        "LPBoost": generating(LPBoost, tol, **family),
+        "CGENS": generating(CGEns, tol, **family),
     }
     found = {}
     for name, fit in fits.items():
         scores = fit(data, 2.0 ** log2_C_pools.get(name, 0), rounds).scores(data.X_test)
         found[name] = np.array([data.error(column) for column in scores.T])
     return found
+
+
+def shared_family(trial: Trial, size: int) -> dict[str, object]:
+    """Return the family that a method's name says.
+
+    Fresh pools cost more to draw than to search, so a trial draws each once: the first of its three ensembles
+    that comes to a round draws, the others read.
+    """
+    if trial.method == "stump":
+        return {}
+    fresh = {"record": []} if trial.method.endswith("fresh") else {}
+    family = family_of(trial, trial.method, size, **fresh)
+    return family | {"random_state": np.random.default_rng(family["random_state"])} if fresh else family
 
 
 def spam_draw(trial: Trial) -> Draw:
@@ -822,24 +721,20 @@ def toy_draw(trial: Trial, n_train: int, n_test: int) -> Draw:
     return Draw(X[:n_train], y[:n_train], X[n_train:], y[n_train:])
 
 
-@paper.trials("figure1", methods=("AdaBoost", "CGENS"), datasets=("toy",))
-def toy(
-    trial: Trial,
-    *,
-    n_train: int,
-    n_test: int,
-    n_folds: int,
-    checkpoints: list[int],
-    log2_C_toy: list[int],
-    tol: float,
-) -> dict[str, float | np.ndarray]:
-    """Training and test error after some numbers of rounds; C by cross-validation at the last."""
-    data, fit = toy_draw(trial, n_train, n_test), stump_ensemble(trial.method, tol)
+def plane_ensemble(trial: Trial, plane: Plane) -> tuple[Draw, float, Stages]:
+    """Return the points, C, by cross-validation at the last number of rounds, and the ensemble."""
+    data, fit = toy_draw(trial, plane.n_train, plane.n_test), stump_ensemble(trial.method, plane.tol)
     C = 1.0
     if trial.method == "CGENS":
-        folds = folds_of(trial, data.y, n_folds)
-        C, _ = search(fit, data, folds, powers_of_two(log2_C_toy), checkpoints[-1:]).best()
-    ensemble = fit(data, C, checkpoints)
+        folds, Cs = folds_of(trial, data.y, plane.n_folds), powers_of_two(plane.log2_C_toy)
+        C, _ = search(fit, data, folds, Cs, plane.checkpoints[-1:]).best()
+    return data, C, fit(data, C, plane.checkpoints)
+
+
+@paper.trials("figure1", methods=("AdaBoost", "CGENS"), datasets=("toy",))
+def toy(trial: Trial, *, plane: Plane) -> Result:
+    """Training and test error after some numbers of rounds."""
+    data, C, ensemble = plane_ensemble(trial, plane)
     test, train = (ensemble.scores(X) > 0 for X in (data.X_test, data.X))
     return {
         "test": 100.0 * (test != (data.y_test > 0)[:, None]).mean(axis=0),
@@ -848,46 +743,17 @@ def toy(
     }
 
 
-@paper.trials("path", methods=("CGENS",), datasets=BINARY_SETS)
-def to_infinity(
-    trial: Trial, *, counts: list[int], n_folds: int, log2_C_path: list[int], tol_path: float
-) -> dict[str, float | np.ndarray]:
-    """CGENS against the machine whose kernel is the sum over ALL stumps of h(x) h(x').
-
-    In ranks (cuts between neighboring values passed) that kernel is a constant minus twice the l1 distance.
-    objective: that of the ensemble over that of the machine, minus 1. disagreement: share of test points
-    where the two differ, in percent. error: test errors, last that of the machine.
-    """
-    data = draw(trial)
-    ranks, ranks_test = ranks_of(data.X, data.X), ranks_of(data.X, data.X_test)
-    K, K_test = 2.0 * stump_kernel(ranks), 2.0 * stump_kernel(ranks_test, ranks)
-    Cs = powers_of_two(log2_C_path)
-    C = choose_cost(K, data.y, folds_of(trial, data.y, n_folds), Cs)
-    machine = solve_kernel_hinge(K, data.y, C, tol=1e-6)
-    target = K_test @ machine.w + machine.b
-    ensemble = machine_ensemble(partial(StumpOracle, constant=False), tol_path)(data, C, counts)
-    decisions = ensemble.scores(data.X_test)
-    H = np.asarray(ensemble.hypotheses.outputs(data.X), dtype=np.float64)
-    objectives = [_objective(H[:, : len(w)], w, b, data.y, C) for w, b in ensemble.weights]
+@paper.trials("staircase", methods=("CGENS",), datasets=("toy",))
+def staircase(trial: Trial, *, plane: Plane) -> Result:
+    """The ensemble of figure 1 itself: of each stump its feature, threshold and weight times sign."""
+    _, _, ensemble = plane_ensemble(trial, plane)
+    stumps, (w, b) = ensemble.hypotheses, ensemble.weights[-1]
     return {
-        "objective": np.array(objectives) / machine.objective - 1.0,
-        "disagreement": 100.0 * ((decisions > 0) != (target > 0)[:, None]).mean(axis=0),
-        "error": np.array([*(data.error(s) for s in decisions.T), data.error(target)]),
-        "C": C,
+        "features": stumps.features,
+        "thresholds": stumps.thresholds,
+        "votes": w * stumps.signs,
+        "intercept": b,
     }
-
-
-def ranks_of(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    """Return how many of the cuts midway between neighboring values of X each entry of Z lies above."""
-    columns = []
-    for values, entries in zip(X.T, Z.T, strict=True):
-        distinct = np.unique(values)
-        columns.append(np.searchsorted(0.5 * (distinct[1:] + distinct[:-1]), entries, side="left"))
-    return np.column_stack(columns).astype(np.float64)
-
-
-def _objective(H: np.ndarray, w: np.ndarray, b: float, y: np.ndarray, C: float) -> float:
-    return float(0.5 * w @ w + C * np.maximum(0.0, 1.0 - y * (H @ w + b)).sum())
 
 
 MIXTURES = ("width by cross-validation", "all widths at once", "all widths, all features and each alone")
@@ -902,19 +768,19 @@ def multiple_kernels(
     problems: optimization problems solved to choose widths and C. share: share of the total absolute weight
     on each width, kernels: how many of the mixed kernels (widths times groups of features) have any.
     """
-    data = draw(trial)
-    folds, gammas = folds_of(trial, data.y, n_folds), powers_of_two(widths.log2_gamma)
-    Cs, mixed = powers_of_two(cosines.log2_C_cosines), gammas
-    problems = len(Cs) * n_folds
-    started = process_time()
+    data, started = draw(trial), process_time()
+    Cs, gammas = powers_of_two(cosines.log2_C_cosines), powers_of_two(widths.log2_gamma)
+    mixed, problems = gammas, len(Cs) * n_folds
     if trial.method == "width by cross-validation":
-        mixed = [choose_width(data, folds, widths)]
+        mixed = [choose_width(trial, data, widths, n_folds)]
         problems += len(widths.log2_C_gauss) * len(gammas) * n_folds
-    options = {"n_hypotheses": cosines.pool_size, "random_state": trial.shared_seed("pool")}
-    family = partial(FourierPool, gamma=mixed, groups=_groups(trial.method, data.X.shape[1]), **options)
-    C, _ = search(machine_ensemble(family, tol), data, folds, Cs, [n_cosines]).best()
-    pool = family(data.X)
-    result = column_generation(pool, machine(data.y, C, tol), n_cosines, tol=tol, keep_weights=False)
+    groups = _groups(trial.method, data.X.shape[1])
+    family = family_of(trial, "fourier once", cosines.pool_size, gamma=mixed, groups=groups)
+    folds = folds_of(trial, data.y, n_folds)
+    C, _ = search(generating(CGEns, tol, **family), data, folds, Cs, [n_cosines]).best()
+    pool = FourierPool(data.X, random_state=family["random_state"], **family["base_options"])
+    master = Hinge(data.y, C, intercept="free", tol=tol, least_norm=True)
+    result = column_generation(pool, master, n_cosines, tol=tol, keep_weights=False)
     seconds, w = process_time() - started, result.solution.w
     weights = _weight_by_kernel(pool, result.keys, w)
     by_width = dict(zip(mixed, weights.reshape(len(mixed), -1).sum(axis=1) / weights.sum(), strict=True))
@@ -936,95 +802,6 @@ def _weight_by_kernel(pool: FourierPool, keys: list, w: np.ndarray) -> np.ndarra
     """Return the total absolute weight on the cosines of each kernel, widths times groups."""
     owners = [pool.kernel_of(key) for key in keys]
     return np.bincount(owners, weights=np.abs(w), minlength=len(pool.kernels))
-
-
-EXACT = 1e-9  # relative gap of restricted problems here
-
-
-@paper.trials("theorems", methods=("claim 4.1", "largest decrease"), datasets=("heart", "titanic", "twonorm"))
-def gap_decrease(trial: Trial, *, n_candidates: int, n_steps: int, C: float) -> dict[str, float | np.ndarray]:
-    """Column generation on few stumps; all of those that are left are tried out in each round.
-
-    "claim 4.1" adds the column of the largest score, "largest decrease" the one whose addition lowers the
-    objective most. identity: relative error of "gap = half the sum of squared scores", equation (9), against
-    the objectives themselves. rank: place of the largest score among all by the decrease that follows, 1 the
-    first. negation: largest difference between (6) on the set closed under negation and (8). objective:
-    after each round.
-    """
-    data = draw(trial)
-    H = _columns(data, n_candidates, trial.shared_seed("candidates"))
-    chosen: list[int] = []
-    u = np.full(len(data.y), 0.5 * C)
-    objectives, ranks, identity, negation = [], [], [], []
-    for _ in range(min(n_steps, H.shape[1] - 1)):  # titanic has few stumps
-        scores = H.T @ (u * data.y)
-        left = np.setdiff1d(np.arange(H.shape[1]), chosen)
-        trials = {j: _solve(data, H[:, [*chosen, j]], C) for j in left}
-        lowered = np.array([trials[j].objective for j in left])
-        by_score = left[np.abs(scores[left]).argmax()]
-        ranks.append(1 + int((lowered < trials[by_score].objective * (1 - 10 * EXACT)).sum()))
-        negation.append(abs(np.hstack([scores, -scores]).max() - np.abs(scores).max()))
-        best = by_score if trial.method == "claim 4.1" else left[lowered.argmin()]
-        chosen.append(int(best))
-        solution = trials[best]
-        u = solution.u
-        scores = H.T @ (u * data.y)
-        outside = np.setdiff1d(np.arange(H.shape[1]), chosen)
-        dual = u.sum() - 0.5 * (scores**2).sum()  # of the whole problem, at this u
-        gap = solution.gap + 0.5 * (scores[outside] ** 2).sum()
-        identity.append(abs(solution.objective - dual - gap) / solution.objective)
-        objectives.append(solution.objective)
-    return {
-        "identity": max(identity),
-        "negation": max(negation),
-        "rank": np.array(ranks),
-        "objective": np.array(objectives),
-    }
-
-
-def _columns(data: Draw, n_candidates: int, seed: int) -> np.ndarray:
-    """Return distinct columns of random stumps, one of each pair of signs, constants left out."""
-    pool = make_family("stumps once", data.X, seed, size=n_candidates)
-    H = np.array(pool.collect([(j, 1) for j in range(n_candidates)]).outputs(data.X), dtype=np.float64)
-    H = np.unique(H * H[0], axis=1)
-    return H[:, np.abs(H.mean(axis=0)) < 1]
-
-
-def _solve(data: Draw, columns: np.ndarray, C: float):
-    master = Hinge(data.y, C, intercept="free", tol=EXACT)
-    for column in columns.T:
-        master.add(np.ascontiguousarray(column, dtype=np.int8))
-    return master.solve()
-
-
-@paper.trials(
-    "dual",
-    methods=("any solution", "least norm"),
-    datasets=("heart", "titanic", "thyroid", "twonorm"),
-    together=True,
-)
-def dual_choice(trial: Trial, *, rounds: list[int], n_same: int, C: float) -> dict[str, dict]:
-    """Column generation that prices with any dual solution of the hinge, or with the one of least norm.
-
-    With few columns of -1 and +1 many rows are equal, and the dual has many solutions: the next stump then
-    depends on the solver, unless a rule says which solution to take. curve: test errors after some numbers of
-    rounds. same: share of the first rounds in which both rules choose the same stump.
-    """
-    data, results = draw(trial), {}
-    for method in ("any solution", "least norm"):
-        master = Hinge(data.y, C, intercept="free", tol=1e-4, least_norm=method == "least norm")
-        results[method] = column_generation(
-            StumpOracle(data.X, constant=False), master, max(rounds), tol=1e-4
-        )
-    first = [result.keys[:n_same] for result in results.values()]
-    same = float(np.mean([a == b for a, b in zip(*first, strict=False)]))
-    found = {}
-    for method, result in results.items():
-        path = [result.weights[min(T, len(result.weights)) - 1] for T in rounds]
-        H = StumpOracle(data.X).collect(result.keys).outputs(data.X_test).astype(np.float64)
-        errors = [data.error(H[:, : len(w)] @ w + b) for w, b in path]
-        found[method] = {"curve": np.array(errors), "same": same}
-    return found
 
 
 def _digits(trial: Trial, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -1101,27 +878,18 @@ TIMED_SETS = ("banana", "german", "image", "splice", "waveform")
 
 @paper.trials("prediction", methods=MACHINES, datasets=TIMED_SETS)
 def machine_prediction(
-    trial: Trial,
-    *,
-    n_folds: int,
-    n_evaluated: int,
-    log2_C_stump: list[int],
-    log2_C_gauss: list[int],
-) -> dict[str, float]:
+    trial: Trial, *, n_folds: int, n_evaluated: int, log2_C_stump: list[int], log2_C_gauss: list[int]
+) -> Result:
     """Test error, C by cross-validation, and seconds to classify 10^4 points (test points, repeated)."""
     data = draw(trial)
-    stumps, gamma = trial.method == "stump machine", 1.0 / data.X.shape[1]
-    Cs = powers_of_two(log2_C_stump if stumps else log2_C_gauss)
-    K = stump_kernel(data.X) if stumps else gaussian_kernel(data.X, gamma=gamma)
-    C = choose_cost(K, data.y, folds_of(trial, data.y, n_folds), Cs)
-    options = {} if stumps else {"gamma": gamma}
-    model = DistanceKernelSVC("stump" if stumps else "gaussian", C=C, **options).fit(data.X, data.y)
+    if trial.method == "stump machine":
+        model = machine(trial, data, "stump", log2_C_stump, n_folds)
+    else:
+        model = machine(trial, data, "gaussian", log2_C_gauss, n_folds, gammas=[1.0 / data.X.shape[1]])
     return {
         "error": data.error(model.decision_function(data.X_test)),
         "size": len(model.support_),
-        "eval_seconds": _best_of_three(
-            model.decision_function, np.resize(data.X_test, (n_evaluated, data.X.shape[1]))
-        ),
+        "eval_seconds": _seconds(model.decision_function, data, n_evaluated),
     }
 
 
@@ -1136,34 +904,40 @@ def ensemble_prediction(
     log2_C: list[int],
     log2_C_cosines: list[int],
     tol: float,
-) -> dict[str, float | np.ndarray]:
-    """Test errors and seconds of CGENS after some numbers of rounds, C by cross-validation at the last."""
-    data = draw(trial)
+) -> Result:
+    """Test errors and seconds of CGENS after some numbers of rounds, C by cross-validation at the last.
+
+    A matter of seconds: restricted problems are solved to the gap of the whole one, and no further.
+    """
+    data, seed = draw(trial), trial.shared_seed("pool")
     stumps, gamma = trial.method.endswith("stumps"), 1.0 / data.X.shape[1]
-    options = {"constant": False} if stumps else {"size": pool_size, "gamma": gamma}
-    family = family_of(trial, "stump" if stumps else "fourier once", **options)
-    fit = machine_ensemble(family, tol, portable=False)  # a matter of seconds, and that path takes long
+
+    def fit(part: Draw, C: float, rounds: Sequence[int]) -> Stages:
+        cosines = partial(FourierPool, gamma=gamma, n_hypotheses=pool_size, random_state=seed)
+        oracle = StumpOracle(part.X, constant=False) if stumps else cosines(part.X)
+        result = column_generation(oracle, Hinge(part.y, C, intercept="free", tol=tol), max(rounds), tol=tol)
+        path = [result.weights[min(T, len(result.weights)) - 1] for T in rounds]
+        return Stages(oracle.collect(result.keys), path)
+
     Cs, folds = powers_of_two(log2_C if stumps else log2_C_cosines), folds_of(trial, data.y, n_folds)
     C, _ = search(fit, data, folds, Cs, sizes).best(len(sizes) - 1)
-    ensemble = fit(data, C, sizes)
-    points = np.resize(data.X_test, (n_evaluated, data.X.shape[1]))
-    seconds = [_best_of_three(ensemble.truncated(j), points) for j in range(len(sizes))]
-    errors = [data.error(scores) for scores in ensemble.scores(data.X_test).T]
+    errors = [data.error(scores) for scores in fit(data, C, sizes).scores(data.X_test).T]
+    seconds, size = [], 0
+    for n_rounds in sizes:
+        grown = fit(data, C, [n_rounds])
+        (w, b), size = grown.weights[0], len(grown.hypotheses)
+        seconds.append(_seconds(partial(grown.hypotheses.decision, W=w, b=b), data, n_evaluated))
     return {
         "error": errors[-1],
-        "size": len(ensemble.weights[-1][0]),
+        "size": size,
         "curve": np.array(errors),
         "eval_seconds": seconds[-1],
         "seconds_curve": np.array(seconds),
     }
 
 
-def _best_of_three(decide: Callable[[np.ndarray], np.ndarray], points: np.ndarray) -> float:
-    """Return the least seconds of three calls after a first one, which compiles."""
+def _seconds(decide: Callable[[np.ndarray], np.ndarray], data: Draw, n: int) -> float:
+    """Return the least seconds of three decisions on n points after a first one, which compiles."""
+    points = np.resize(data.X_test, (n, data.X.shape[1]))
     decide(points)
-    seconds = []
-    for _ in range(3):
-        start = process_time()
-        decide(points)
-        seconds.append(process_time() - start)
-    return min(seconds)
+    return seconds_of(decide, points, repeats=3, clock=process_time)

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from kernsemble.hypotheses.stumps import StumpOracle
+from kernsemble.estimators.cgens import CGEns
+from kernsemble.estimators.lpboost import LPBoost
+from kernsemble.hypotheses.factory import make_oracle
 from kernsemble.kernels import stump_kernel
-from kernsemble.masters.quadratic import Hinge
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares
+from kernsemble.trials.bench import Draw
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from shen2014 import classes, figures, trials
+from shen2014 import classes, figures, theory, trials
 from shen2014.trials import stump_ensemble
 
 
@@ -36,16 +38,13 @@ def test_folds_are_a_stratified_partition_shared_by_methods():
         assert (labels[test] > 0).sum() in (4, 5)
 
 
-def test_stages_are_what_fewer_rounds_give(rng):
+@pytest.mark.parametrize("fit", [trials.boosting(), *(trials.generating(m, 1e-9) for m in (CGEns, LPBoost))])
+def test_stages_are_what_fewer_rounds_give(rng, fit):
     X, y = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.5, -1.0, 1.0)
-    rounds = [3, 7]
-    boosted = trials.boost(StumpOracle(X), y, rounds).scores(X)
-    generated = trials.generate(StumpOracle(X), Hinge(y, 0.1, tol=1e-9), rounds, 0.0).scores(X)
+    data, rounds = Draw(X, y, X, y), [3, 7]
+    stages = fit(data, 0.1, rounds).scores(X)
     for column, T in enumerate(rounds):
-        alone = trials.boost(StumpOracle(X), y, [T]).scores(X)[:, 0]
-        np.testing.assert_allclose(boosted[:, column], alone)
-        alone = trials.generate(StumpOracle(X), Hinge(y, 0.1, tol=1e-9), [T], 0.0).scores(X)[:, 0]
-        np.testing.assert_allclose(generated[:, column], alone, atol=1e-6)
+        np.testing.assert_allclose(stages[:, column], fit(data, 0.1, [T]).scores(X)[:, 0], atol=1e-9)
 
 
 def test_search_counts_held_out_samples_and_prefers_the_smaller_of_equals():
@@ -57,7 +56,7 @@ def test_search_counts_held_out_samples_and_prefers_the_smaller_of_equals():
 
 def test_stump_pool_holds_stumps_within_the_data_s_range(rng):
     X = rng.standard_normal((30, 3)) * [1.0, 2.0, 0.0]
-    pool = trials.make_family("stumps once", X, 0, size=200)
+    pool = trials.StumpPool(X, n_hypotheses=200, random_state=0)
     chosen = pool.collect([(j, 1) for j in range(200)])
     features = chosen.theta.argmax(axis=1)
     assert (chosen.theta.sum(axis=1) == 1).all()
@@ -71,7 +70,7 @@ def test_kernel_in_ranks_is_the_sum_over_all_stumps(rng):
     X, Z = np.round(rng.standard_normal((15, 3)), 1), rng.standard_normal((4, 3))
     cuts = [(d, c) for d in range(3) for v in [np.unique(X[:, d])] for c in 0.5 * (v[1:] + v[:-1])]
     H, H_new = (np.array([np.where(A[:, d] > c, 1.0, -1.0) for d, c in cuts]).T for A in (X, Z))
-    kernel = 2.0 * stump_kernel(trials.ranks_of(X, Z), trials.ranks_of(X, X))
+    kernel = 2.0 * stump_kernel(theory.ranks_of(X, Z), theory.ranks_of(X, X))
     difference = H_new @ H.T - kernel
     np.testing.assert_allclose(difference, difference[0, 0], atol=1e-9)
 
@@ -87,7 +86,7 @@ def test_least_squares_on_all_stumps_is_ridge_on_their_columns(rng):
         master.add(column.astype(np.int8))
     solution = master.solve()
     expected = ((H_new @ solution.w + solution.b) @ master.codes.T).argmax(axis=1)
-    (found,) = classes._all_stumps(trials.Draw(X, y, Z, y_new), [0.1])
+    (found,) = classes._all_stumps(Draw(X, y, Z, y_new), [0.1])
     np.testing.assert_array_equal(found, expected)
 
 
@@ -102,17 +101,10 @@ def test_selection_among_some_numbers_of_rounds():
     assert found.among([2]) == (1.0, 2)
 
 
-def test_truncated_ensembles_decide_as_their_scores_say(rng):
-    X, y = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.5, -1.0, 1.0)
-    made = trials.generate(StumpOracle(X), Hinge(y, 0.1, tol=1e-9), [3, 7], 0.0)
-    for j in (0, 1):
-        np.testing.assert_allclose(made.truncated(j)(X), made.scores(X)[:, j], atol=1e-12)
-
-
 @pytest.mark.parametrize("method", ["AdaBoost", "CGENS"])
 def test_errors_are_read_from_one_fit_for_each_cost(rng, method):
     X, y = rng.standard_normal((60, 3)), np.where(rng.random(60) < 0.5, -1.0, 1.0)
-    data, rounds, fitted = trials.Draw(X[:40], y[:40], X[40:], y[40:]), [2, 5, 9], []
+    data, rounds, fitted = Draw(X[:40], y[:40], X[40:], y[40:]), [2, 5, 9], []
     fit = stump_ensemble(method, 1e-6)
 
     def counted(part, C, asked):
@@ -128,16 +120,22 @@ def test_errors_are_read_from_one_fit_for_each_cost(rng, method):
 @pytest.mark.parametrize("name", ["stumps fresh", "perceptrons ball fresh", "perceptrons segment fresh"])
 def test_fresh_pools_that_share_draws_are_those_that_each_would_draw(rng, name):
     X, V = rng.standard_normal((21, 4)), rng.standard_normal((21, 7))
-    family = trials.shared_family(name, 5, 30)
+    trial = make_trial("heart", name, exhibit="pools")
+    family = trials.shared_family(trial, 30)
     for n_rounds in (4, 7, 2):  # the second draws on where the first has ended
-        shared, alone = family(X), trials.make_family(name, X, 5, size=30)
+        shared, alone = (oracle_of(one, X) for one in (family, trials.family_of(trial, name, 30)))
         for v in V.T[:n_rounds]:
             found, expected = shared.best(v)[0], alone.best(v)[0]
             assert (found.key, found.score) == (expected.key, expected.score)
             np.testing.assert_array_equal(found.column, expected.column)
             shared.exclude(found.key)
             alone.exclude(found.key)
-    assert trials.shared_family("perceptrons ball once", 5, 30)(X).fresh is False
+    once = make_trial("heart", "perceptrons ball once", exhibit="pools")
+    assert oracle_of(trials.shared_family(once, 30), X).fresh is False
+
+
+def oracle_of(family, X):
+    return make_oracle(family["base"], X, random_state=family["random_state"], **family["base_options"])
 
 
 def test_tiny_run_from_end_to_end(tiny_root):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernsemble.trials.trial import Trial
-from shen2014 import classes, trials
+from shen2014 import classes, theory, trials
 from shen2014.trials import Cosines, Perceptrons, Selection, Widths
 
 
@@ -45,13 +45,10 @@ def test_pools_give_one_curve_a_method():
     assert all(0 < errors.max() < 60 and errors.shape == (2,) for errors in found.values())
 
 
-def test_width_ties_are_broken_as_said(monkeypatch):
-    counts = {1.0: [8, 9], 2.0: [9, 8]}  # gamma: correct by C
-    widths = iter([*counts.values()] * 2)
-    monkeypatch.setattr(trials, "cross_validate_path", lambda *_: np.array(next(widths))[:, None])
-    data = trials.Draw(np.zeros((2, 1)), np.array([-1.0, 1.0]), np.zeros((0, 1)), np.zeros(0))
-    assert trials.choose_width(data, [], Widths([-3, 0], [0, 1], "C first")) == 2.0
-    assert trials.choose_width(data, [], Widths([-3, 0], [0, 1], "width first")) == 1.0
+def test_width_ties_are_broken_as_said():
+    correct, gammas = np.array([[8, 9], [9, 8]]), [1.0, 2.0]  # gammas x Cs
+    assert trials.first_width(correct, gammas, "C first") == 2.0
+    assert trials.first_width(correct, gammas, "width first") == 1.0
 
 
 def test_one_picture_a_class_the_strongest_first():
@@ -130,9 +127,9 @@ def test_multiclass_methods_learn_iris():
 
 
 def test_gap_is_half_the_squares_and_the_largest_term_need_not_be_the_best():
-    found = trials.gap_decrease(make_trial("heart"), n_candidates=40, n_steps=4, C=0.1)
+    found = theory.gap_decrease(make_trial("heart"), n_candidates=40, n_steps=4, C=0.1)
     assert found["identity"] < 1e-6
     assert found["negation"] == 0
     assert found["rank"].min() >= 1
-    greedy = trials.gap_decrease(make_trial("heart", "largest decrease"), n_candidates=40, n_steps=4, C=0.1)
+    greedy = theory.gap_decrease(make_trial("heart", "largest decrease"), n_candidates=40, n_steps=4, C=0.1)
     assert greedy["objective"][0] <= found["objective"][0] * (1 + 1e-9)

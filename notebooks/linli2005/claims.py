@@ -20,16 +20,17 @@ SAME = 1e-6  # relative difference of scores that rounding and the solver's tole
 STUMPS = ("SVM-Stump", "AB-Stump-100", "AB-Stump-1000")
 PERCEPTRONS = ("SVM-Perc", "AB-Perc-100", "AB-Perc-1000")
 KERNELS = ("SVM-Stump", "SVM-Perc", "SVM-Gauss")
+SCORES_CHANGE = "largest relative change of a score: {change:.1e}"
 
 
-@reading.claim("L1")
+@reading.claim("L1", "change")
 def constant_can_be_dropped(study: Study) -> Finding:
     """Largest change of any test score, on any set, when the exact constant is added: below 1e-6."""
     change = study.evidence("theorems").array("constant").max()
-    return Finding(change < SAME, None, f"largest relative change of a score: {change:.1e}")
+    return Finding(change < SAME, None, SCORES_CHANGE, {"change": change})
 
 
-@reading.claim("L2")
+@reading.claim("L2", "fitted", "covered", "beyond_fitted", "beyond")
 def any_labelling_is_separated(study: Study) -> Finding:
     """Wherever the theorems apply, the smallest eigenvalue is positive and every random labeling is fitted.
 
@@ -45,14 +46,19 @@ def any_labelling_is_separated(study: Study) -> Finding:
     stumps = evidence.methods.index("stump")
     beyond = ~applies[:, :, stumps]
     note = (
-        f"{fits[applies].sum()} of {applies.sum()} training sets where a theorem applies are fitted under "
-        "every labeling; stump kernel where the condition of theorem 3 fails: "
-        f"{fits[:, :, stumps][beyond].sum()} of {beyond.sum()}"
+        "{fitted} of {covered} training sets where a theorem applies are fitted under every labeling; stump "
+        "kernel where the condition of theorem 3 fails: {beyond_fitted} of {beyond}"
     )
-    return Finding(bool(fits[applies].all()), None, note)
+    facts = {
+        "fitted": int(fits[applies].sum()),
+        "covered": int(applies.sum()),
+        "beyond_fitted": int(fits[:, :, stumps][beyond].sum()),
+        "beyond": int(beyond.sum()),
+    }
+    return Finding(bool(fits[applies].all()), None, note, facts)
 
 
-@reading.claim("L3")
+@reading.claim("L3", "stumps", "perceptrons")
 def svm_beats_adaboost(study: Study) -> Finding:
     """Each SVM has a lower mean error than AdaBoost at both T on more than 7 of the 14 sets."""
     errors = study.evidence("table1").array("error", TABLE_SETS, (*STUMPS, *PERCEPTRONS))
@@ -61,7 +67,8 @@ def svm_beats_adaboost(study: Study) -> Finding:
     return Finding(
         min(stumps, perceptrons) > half,
         bootstrap_probability(errors, lambda resampled: min(_wins(resampled)) > half),
-        f"SVM-Stump is ahead of both on {stumps} of 14 sets, SVM-Perc on {perceptrons} of 14",
+        "SVM-Stump is ahead of both on {stumps} of 14 sets, SVM-Perc on {perceptrons} of 14",
+        {"stumps": stumps, "perceptrons": perceptrons},
     )
 
 
@@ -72,7 +79,7 @@ def _wins(errors: np.ndarray) -> tuple[int, int]:
     return tuple(int((block[:, 0] < block[:, 1:].min(axis=1)).sum()) for block in (first, second))
 
 
-@reading.claim("L4")
+@reading.claim("L4", "clean_stumps", "noisy_stumps", "clean_perceptrons", "noisy_perceptrons")
 def advantage_grows_with_noise(study: Study) -> Finding:
     """Mean advantage over AdaBoost (three sets, both T) is larger with label noise than without, for both."""
     evidence = study.evidence("table1")
@@ -80,14 +87,16 @@ def advantage_grows_with_noise(study: Study) -> Finding:
     clean, noisy = (evidence.array("error", sets, both) for sets in (CLEAN_SETS, NOISY_SETS))
     paired = np.stack([clean, noisy], axis=-1)
     advantage = _advantages(paired)
-    names = ("stumps", "perceptrons")
-    note = "; ".join(
-        f"{name}: {a:.1f} points clean, {b:.1f} noisy" for name, (a, b) in zip(names, advantage, strict=True)
+    note = (
+        "stumps: {clean_stumps:.1f} points clean, {noisy_stumps:.1f} noisy; "
+        "perceptrons: {clean_perceptrons:.1f} points clean, {noisy_perceptrons:.1f} noisy"
     )
+    names = ("clean_stumps", "noisy_stumps", "clean_perceptrons", "noisy_perceptrons")
     return Finding(
         bool((advantage[:, 1] > advantage[:, 0]).all()),
         bootstrap_probability(paired, lambda p: bool((np.diff(_advantages(p)) > 0).all())),
         note,
+        dict(zip(names, advantage.ravel(), strict=True)),
     )
 
 
@@ -97,7 +106,7 @@ def _advantages(paired: np.ndarray) -> np.ndarray:
     return np.array([means[k + 1 : k + 3].mean(axis=0) - means[k] for k in (0, 3)])
 
 
-@reading.claim("L5")
+@reading.claim("L5", "alike", "lead")
 def perceptron_equals_gauss_on_real_sets(study: Study) -> Finding:
     """By the paper's own error bars: |difference| <= 2 standard errors on at least 7 of the 8 real sets.
 
@@ -109,7 +118,8 @@ def perceptron_equals_gauss_on_real_sets(study: Study) -> Finding:
     return Finding(
         alike >= 7 and lead > 0,
         bootstrap_probability((real, generated), lambda r, g: _alike(r) >= 7 and _lead(g) > 0),
-        f"alike on {alike} of 8 real sets; SVM-Gauss leads by {lead:.2f} points on the generated ones",
+        "alike on {alike} of 8 real sets; SVM-Gauss leads by {lead:.2f} points on the generated ones",
+        {"alike": alike, "lead": lead},
     )
 
 
@@ -125,7 +135,7 @@ def _lead(errors: np.ndarray) -> float:
     return float(-np.diff(errors.mean(axis=(0, 1)))[0])
 
 
-@reading.claim("L6")
+@reading.claim("L6", "behind", "boosted")
 def stump_slightly_worse_than_perceptron(study: Study) -> Finding:
     """Over the 14 sets SVM-Stump is worse on average, by at most 1.5 points, less than AdaBoost-Stump is."""
     methods = ("SVM-Perc", *STUMPS)
@@ -136,8 +146,9 @@ def stump_slightly_worse_than_perceptron(study: Study) -> Finding:
         return 0 < behind <= min(1.5, boosted)
 
     behind, boosted = _behind(errors)
-    note = f"SVM-Stump is {behind:.2f} points behind SVM-Perc, the better AdaBoost-Stump {boosted:.2f}"
-    return Finding(holds(errors), bootstrap_probability(errors, holds), note)
+    note = "SVM-Stump is {behind:.2f} points behind SVM-Perc, the better AdaBoost-Stump {boosted:.2f}"
+    facts = {"behind": behind, "boosted": boosted}
+    return Finding(holds(errors), bootstrap_probability(errors, holds), note, facts)
 
 
 def _behind(errors: np.ndarray) -> tuple[float, float]:
@@ -147,7 +158,7 @@ def _behind(errors: np.ndarray) -> tuple[float, float]:
     return float((means[:, 1] - means[:, 0]).mean()), float((best - means[:, 0]).mean())
 
 
-@reading.claim("L7")
+@reading.claim("L7", "problems", "stumps", "perceptrons")
 def selection_is_ten_times_cheaper(study: Study) -> Finding:
     """Exactly 55 problems against 550, and the median over sets of the ratio of seconds is at least 5."""
     evidence = study.evidence("selection")
@@ -156,23 +167,29 @@ def selection_is_ten_times_cheaper(study: Study) -> Finding:
     counted = bool((problems == [55, 55, 550]).all())
     ratios = np.median(seconds[:, :, 2:] / seconds[:, :, :2], axis=(0, 1))
     note = (
-        f"{problems[0, 0].astype(int).tolist()} problems; SVM-Gauss takes {ratios[0]:.1f} times as long as "
-        f"SVM-Stump, {ratios[1]:.1f} times as long as SVM-Perc (medians over sets)"
+        "{problems} problems; SVM-Gauss takes {stumps:.1f} times as long as SVM-Stump, {perceptrons:.1f} "
+        "times as long as SVM-Perc (medians over sets)"
     )
-    return Finding(counted and bool((ratios >= 5).all()), None, note)
+    facts = {"problems": problems[0, 0].astype(int).tolist(), "stumps": ratios[0], "perceptrons": ratios[1]}
+    return Finding(counted and bool((ratios >= 5).all()), None, note, facts)
 
 
 def _shared_sets(study: Study) -> tuple[str, ...]:
     return tuple(label for label in study.evidence("selection").datasets if label in TABLE_SETS)
 
 
-@reading.claim("L8")
+@reading.claim("L8", "least", "most")
 def svm_boundaries_closer_to_bayes(study: Study) -> Finding:
-    """The mean area of disagreement with Bayes is smaller for the SVM than for AdaBoost at both T."""
+    """The mean area of disagreement with Bayes is smaller for the SVM than for AdaBoost at both T.
+
+    The facts are the least and the largest ratio of AdaBoost's area to that of its SVM.
+    """
     areas = study.evidence("figure2").array("area", methods=(*STUMPS, *PERCEPTRONS))[:, 0]
     means = areas.mean(axis=0)
     note = "; ".join(f"{m} {a:.1f} %" for m, a in zip((*STUMPS, *PERCEPTRONS), means, strict=True))
-    return Finding(_closer(areas), bootstrap_probability(areas, _closer), note)
+    ratios = np.concatenate([means[1:3] / means[0], means[4:] / means[3]])
+    facts = {"least": ratios.min(), "most": ratios.max()}
+    return Finding(_closer(areas), bootstrap_probability(areas, _closer), note, facts)
 
 
 def _closer(areas: np.ndarray) -> bool:
@@ -180,14 +197,14 @@ def _closer(areas: np.ndarray) -> bool:
     return bool(means[0] < means[1:3].min() and means[3] < means[4:].min())
 
 
-@reading.claim("L9")
+@reading.claim("L9", "change")
 def scaling_kernel_is_scaling_c(study: Study) -> Finding:
     """Largest change of any test score when K is multiplied by 1000 and C divided by 1000: below 1e-6."""
     change = study.evidence("theorems").array("scaling").max()
-    return Finding(change < SAME, None, f"largest relative change of a score: {change:.1e}")
+    return Finding(change < SAME, None, SCORES_CHANGE, {"change": change})
 
 
-@reading.claim("L10")
+@reading.claim("L10", "least", "most")
 def soft_margin_controls_the_power(study: Study) -> Finding:
     """With label noise, the machine whose C was selected errs less than with hard margins, in all cases."""
     chosen = study.evidence("table1").array("error", NOISY_SETS, KERNELS[:2])
@@ -196,11 +213,12 @@ def soft_margin_controls_the_power(study: Study) -> Finding:
     return Finding(
         bool((loss > 0).all()),
         bootstrap_probability((hard, chosen), lambda h, c: bool((h.mean(axis=0) > c.mean(axis=0)).all())),
-        f"hard margins cost {loss.min():.1f} to {loss.max():.1f} points",
+        "hard margins cost {least:.1f} to {most:.1f} points",
+        {"least": loss.min(), "most": loss.max()},
     )
 
 
-@reading.claim("L11")
+@reading.claim("L11", "boosted", "machines")
 def adaboost_fits_the_noise(study: Study) -> Finding:
     """On noisy sets AdaBoost (T = 1000) has training errors below 1 %, though 10 % of the labels are wrong.
 
@@ -212,8 +230,8 @@ def adaboost_fits_the_noise(study: Study) -> Finding:
     return Finding(
         _overfits(boosted, machines),
         bootstrap_probability((boosted, machines), _overfits),
-        f"training errors: AdaBoost at most {boosted.mean(axis=0).max():.1f} %, SVMs at least "
-        f"{machines.mean(axis=0).min():.1f} %",
+        "training errors: AdaBoost at most {boosted:.1f} %, SVMs at least {machines:.1f} %",
+        {"boosted": boosted.mean(axis=0).max(), "machines": machines.mean(axis=0).min()},
     )
 
 
@@ -221,7 +239,7 @@ def _overfits(boosted: np.ndarray, machines: np.ndarray) -> bool:
     return bool(boosted.mean(axis=0).max() < 1 and machines.mean(axis=0).min() > 5)
 
 
-@reading.claim("L12")
+@reading.claim("L12", "wins", "sets", "lead")
 def lpboost_changes_nothing(study: Study) -> Finding:
     """On the same trials SVM-Stump has a lower mean error than LPBoost on more than half of the sets."""
     evidence = study.evidence("lpboost")
@@ -237,6 +255,6 @@ def lpboost_changes_nothing(study: Study) -> Finding:
     return Finding(
         wins(both) > half,
         bootstrap_probability(both, lambda resampled: wins(resampled) > half),
-        f"SVM-Stump is ahead on {wins(both)} of {len(labels)} sets, by {(boosted - machines).mean():.1f} "
-        "points on average",
+        "SVM-Stump is ahead on {wins} of {sets} sets, by {lead:.1f} points on average",
+        {"wins": wins(both), "sets": len(labels), "lead": (boosted - machines).mean()},
     )

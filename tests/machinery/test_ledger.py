@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.machinery import MODULE, open_fake
 
+from kernsemble.report.comparisons import significant
 from kernsemble.report.ledger import (
     Derived,
     Finding,
@@ -102,6 +103,52 @@ def test_numbers_that_stand_apart():
     assert (row.verdict, row.ours, row.note) == (Verdict.NOT_COMPARABLE, 10.0, "other hardware")
     row = judge(unavailable("the set is nowhere"))
     assert (row.verdict, row.ours, row.z) == (Verdict.UNAVAILABLE, None, None)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e3))
+def test_the_ledger_rounds_what_was_computed(mean, width):
+    """A row keeps the number; its text has four digits of it, three of the spread, and is read back."""
+    sample = Sample(mean + width * np.array([-1.0, 1.0, 0.0]), expected=3)
+    row = judge(sample)
+    assert (row.ours, row.ours_spread) == (sample.mean, pytest.approx(sample.std))
+    assert row.texts["ours"] == significant(sample.mean)
+    assert row.texts["ours_spread"] == significant(row.ours_spread, 3)
+    again = LedgerRow.read(row.texts)
+    assert (again.ours, again.z) == (float(row.texts["ours"]), float(row.texts["z"]))
+    assert (again.verdict, again.runs, again.note) == (row.verdict, 3, row.note)
+
+
+class TestRule:
+    """A rule is a line: patterns of printed names, and the place of the trials."""
+
+    def test_names_are_taken_from_the_patterns_or_from_the_cell(self):
+        rule = Rule(("table1", "table2"), evidence="table1", metric="error", spread=None, runs=4)
+        assert rule.place("table2", "sonar", "SVM") == ("table1", "error", "sonar", "SVM")
+        assert rule.names("table3", "sonar", "SVM") is None
+        rule = Rule("table1", "L1{T}", "{dataset}", method="L1", metric="error_{T}", spread=None, runs=4)
+        assert rule.place("table1", "L130", "sonar") == ("table1", "error_30", "sonar", "L1")
+        assert rule.names("table1", "L230", "sonar") is None
+
+    def test_signs_in_names_are_no_patterns(self):
+        rule = Rule("table1", "a.c", "x*", metric="error", spread=None, runs=4)
+        assert rule.names("table1", "abc", "x*") is None
+        assert rule.names("table1", "a.c", "xx") is None
+        assert rule.names("table1", "a.c", "x*")
+
+    def test_the_last_rule_that_fits_decides(self):
+        general, special = (Rule("t", row, spread=None, runs=4) for row in ("{dataset}", "coin"))
+        reading = Reading("fake_paper", [general, special])
+        cells = [PrintedCell("fake_paper", "t", row, "plain", "1", "") for row in ("coin", "die")]
+        assert [reading.rule(cell) for cell in cells] == [special, general]
+
+    def test_what_cannot_be_compared_waits_for_ours(self, root):
+        rule = Rule("table1", metric="error", not_comparable="another task", spread=None, runs=4)
+        cell = PrintedCell("fake_paper", "table1", "coin", "plain", "1", "")
+        reading = Reading("fake_paper", [rule])
+        assert judge_cell(cell, reading, open_fake(root, compute=False)).verdict == "pending"
+        row = judge_cell(cell, reading, open_fake(root))
+        assert (row.verdict, row.note) == ("not comparable", "another task")
 
 
 def test_printed_spread_that_is_not_there_is_an_error():

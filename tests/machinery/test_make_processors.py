@@ -14,7 +14,7 @@ SPEC = importlib.util.spec_from_file_location("processors", ROOT / "tools" / "pr
 processors = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(processors)
 
-FIT = {"choices": ["a", "b", "c"], "numbers": [3.0, 2.0, 1.0]}
+FIT = {"choices": ["a", "b", "c"], "objectives": [3.0, 2.0, 1.0]}
 
 
 def test_kernel_that_is_not_here_is_not_taken_for_another():
@@ -22,19 +22,28 @@ def test_kernel_that_is_not_here_is_not_taken_for_another():
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("label", "changed", "told"),
     [
-        ({}, ""),
-        ({"numbers": [3.0, 2.0, 1.0 + 1e-11]}, ""),
-        ({"numbers": [3.0, 2.0, 1.0 + 1e-9]}, "the same choices, numbers within a relative 1.0e-09"),
-        ({"choices": ["a", "c", "b"]}, "choices part at number 2 of 3"),
-        ({"choices": ["a", "b"]}, "3 and 2 choices"),
-        ({"numbers": [3.0, 2.0]}, "3 and 2 numbers"),
-        ({"numbers": [3.0, 2.0, float("nan")]}, "the same choices, numbers within a relative nan"),
+        ("CGEns", {}, ""),
+        ("CGEns", {"objectives": [3.0, 2.0, 1.0 + 1e-11]}, ""),
+        (
+            "CGEns",
+            {"objectives": [3.0, 2.0, 1.0 + 1e-9]},
+            "the same choices, objectives within a relative 1.0e-09",
+        ),
+        ("CG-Boost, l1", {"objectives": [3.0, 2.0, 1.0 + 1e-9]}, ""),
+        ("CGEns", {"choices": ["a", "c", "b"]}, "choices part"),
+        ("CGEns", {"choices": ["a", "b"]}, "choices part"),
+        ("CGEns", {"objectives": [3.0, 2.0]}, "3 and 2 objectives"),
+        (
+            "CGEns",
+            {"objectives": [3.0, 2.0, float("nan")]},
+            "the same choices, objectives within a relative nan",
+        ),
     ],
 )
-def test_every_difference_is_told(changed, told):
-    assert processors.difference(FIT, FIT | changed) == told
+def test_every_difference_is_told(label, changed, told):
+    assert processors.difference(label, FIT, FIT | changed) == told
 
 
 @pytest.mark.parametrize("kernel", ["Haswell-plain", "Prescott"])

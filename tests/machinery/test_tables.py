@@ -2,11 +2,15 @@
 
 import csv
 
+import numpy as np
 import pytest
 from support.machinery import open_fake
 
+from kernsemble.report.comparisons import significant
+from kernsemble.report.ledger import Reading, Rule
 from kernsemble.report.tables import Cell, Table, show_choices, show_claims, show_printed, show_summary
 from kernsemble.trials.errors import PlanError
+from kernsemble.trials.evidence import Sample
 
 
 def test_printed_beside_ours(root):
@@ -27,6 +31,31 @@ def test_printed_beside_ours(root):
     assert lines[0]["verdict"] == "match"
     assert [line["printed"] for line in lines] == ["0.56", "-0.90", "0.20", "12.0", "1.0"]
     assert r"\textbf" in (study.folder / "tables/table1.tex").read_text()
+
+
+@pytest.mark.parametrize(
+    ("mean", "text"),
+    [
+        (0.5549996, "0.55"),  # 0.5550 with four digits, which is 0.56 with two
+        (0.5450001, "0.55"),
+        (16.5476, "16.55"),
+        (16.5449996, "16.54"),
+        (123.454999, "123.45"),
+    ],
+)
+def test_what_is_shown_is_the_computed_number_rounded_once(root, monkeypatch, mean, text):
+    sample = Sample(mean + np.array([-0.1, 0.1]), expected=2)
+    rule = Rule("table1", read=lambda *_: sample, spread="standard deviation", runs=10)
+    monkeypatch.setattr("kernsemble.report.tables.load_reading", lambda key: Reading("fake_paper", [rule]))
+    study = open_fake(root)
+    table = show_printed(study, "table1", rows=["coin"], columns=["plain"])
+    deviation = 0.1 * 2**0.5
+    assert table.rows[0][1].text == f"{text} ± {deviation:.2f}"
+    assert rf"{text} $\pm$" in (study.folder / "tables/table1.tex").read_text()
+    with (study.folder / "tables/table1.csv").open() as file:
+        (line,) = csv.DictReader(file)
+    assert line["ours"] == significant(sample.mean)
+    assert line["ours_spread"] == significant(deviation, 3)
 
 
 def test_same_table_gives_the_same_bytes(root):

@@ -23,15 +23,16 @@ from kernsemble.estimators.multiboost import MultiBoost
 from kernsemble.estimators.multiclass_boosting import AdaBoostECC, AdaBoostMH, AdaBoostMO
 from kernsemble.report.figures import subplots
 from kernsemble.trials.plan import Plan
+from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
 from atlas import answers, charts, compare, draws, limit, masters, sizes, tables
 from atlas import contest as contests
 from atlas.bayes import signed_rank
 from atlas.diversity import judge
-from atlas.plan import paper
 from atlas.sets import ALL_SETS, BINARY_SETS, MULTICLASS_SETS, SAME_ROWS
 
+paper = load_paper("atlas")
 ROOT = Path(__file__).parents[2]
 ROWS = draws.Rows(max_rows=200, min_per_class=15, image_block=2, n_outer=5, n_inner=3, scaling="zscore")
 

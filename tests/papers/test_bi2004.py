@@ -9,10 +9,11 @@ import pytest
 from kernsemble.masters.quadratic import HingeQP
 from kernsemble.report.ledger import judge_cell, load_reading
 from kernsemble.report.published import read_cells
+from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
-from bi2004.plan import paper
 from bi2004.sets import CHOICES, NORMS
 
+paper = load_paper("bi2004")
 ROOT = Path(__file__).parents[2]
 
 

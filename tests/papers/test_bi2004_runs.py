@@ -7,14 +7,15 @@ import pytest
 import yaml
 
 from kernsemble.estimators.cg_boost import CGBoostClassifier
+from kernsemble.trials.registry import load_paper
 from kernsemble.trials.trial import Trial
 from bi2004 import draws, forest, levels, runs, small
 from bi2004.kernels import Forms, make_library, model_scores
-from bi2004.plan import paper
 from bi2004.runs import Rules
 from bi2004.sets import ALL_FOREST, TARGET
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* rounds with a relative duality gap")  # their protocol
+paper = load_paper("bi2004")
 ROOT = Path(__file__).parents[2]
 FORMS = Forms("per feature", "(1 + xz/d)^2")
 

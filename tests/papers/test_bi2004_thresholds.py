@@ -10,14 +10,15 @@ import pytest
 from support.made_evidence import made_evidence
 
 from kernsemble.report import words
+from kernsemble.trials.registry import load_paper
 from bi2004 import charts_thresholds as readings
 from bi2004 import in_words
 from bi2004.charts import printed_numbers
 from bi2004.kernels import Forms, make_library, model_scores, resolve
-from bi2004.plan import paper
 from bi2004.sets import SMALL_CHOICES
 from bi2004.thresholds import missed_at, models_for_labels, thresholds
 
+paper = load_paper("bi2004")
 ROOT = Path(__file__).parents[2]
 SENTENCES = [f for name, f in inspect.getmembers(in_words, inspect.isfunction) if name.startswith("say_")]
 LEVELS = [0.0, 10.0, 40.0]

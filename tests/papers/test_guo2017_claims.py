@@ -9,10 +9,11 @@ from support.made_evidence import made_evidence, made_study
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.evidence import IncompleteEvidenceError
+from kernsemble.trials.registry import load_paper
 from guo2017 import cells, claims, reasons
-from guo2017.plan import paper
 from guo2017.sets import LARGE_SET, SIZE_SETS, TABLE_SETS
 
+paper = load_paper("guo2017")
 ROOT = Path(__file__).parents[2]
 
 

@@ -9,11 +9,12 @@ from support.made_evidence import made_evidence, made_study
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_claims
 from kernsemble.trials.evidence import IncompleteEvidenceError
+from kernsemble.trials.registry import load_paper
 from lin2012 import charts, claims, claims_solvers, equal
-from lin2012.plan import paper
 from lin2012.shown_sets import FIGURES, PAPER_SOLVER, Sets, common_level, first_place, sets_of
 from lin2012.solvers import FIGURE6, PICKS
 
+paper = load_paper("lin2012")
 ROOT = Path(__file__).parents[2]
 LABELS = ("VOWEL", "USPS", "MNIST")
 CHECKPOINTS = [1, 10, 50, 100, 500]

@@ -7,10 +7,11 @@ from support.made_evidence import made_evidence, made_study
 
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
+from kernsemble.trials.registry import load_paper
 from linli2005 import claims
-from linli2005.plan import paper
 from linli2005.sets import NOISY_SETS, PLANE_SET, REAL_SETS, TABLE_SETS
 
+paper = load_paper("linli2005")
 ROOT = Path(__file__).parents[2]
 
 

@@ -10,6 +10,7 @@ from support.made_evidence import made_evidence, made_study
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.evidence import IncompleteEvidenceError
+from kernsemble.trials.registry import load_paper
 from shen2014 import claims, on_print
 from shen2014.trials import (
     ENSEMBLES,
@@ -19,10 +20,10 @@ from shen2014.trials import (
     MIXTURES,
     MULTICLASS_SETS,
     OFFICIAL_SETS,
-    paper,
     printed_label,
 )
 
+paper = load_paper("shen2014")
 ROOT = Path(__file__).parents[2]
 
 

@@ -15,10 +15,12 @@ from support.made_evidence import made_evidence
 
 from kernsemble.report import words
 from kernsemble.report.published import read_cells, read_claims
+from kernsemble.trials.registry import load_paper
 from shen2014 import in_words, in_words_beyond
 from shen2014.on_print import printed_errors
-from shen2014.trials import ENSEMBLES, LP_METHODS, UCI_SETS, VISION_SETS, paper
+from shen2014.trials import ENSEMBLES, LP_METHODS, UCI_SETS, VISION_SETS
 
+paper = load_paper("shen2014")
 ROOT = Path(__file__).parents[2]
 PROTOCOL = {
     "log2_C": [-10, 0],

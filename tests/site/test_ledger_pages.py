@@ -179,4 +179,4 @@ def test_errata_are_lifted_from_the_notebooks(load_extension, tmp_path):
     assert "## guo2017" in text
     assert "Theorem 2 as stated does not hold" in text
     assert "## What remains true" not in text
-    assert errata.errata_of(ROOT / "notebooks/linli2005.ipynb") == ""
+    assert errata.errata_of(ROOT / "notebooks/linli2005/linli2005.ipynb") == ""

@@ -1,6 +1,7 @@
 """Small fits of every method that makes choices, for one kind of processor; prints them as JSON.
 
-Run by ``test_processors.py`` in a process whose variables name the kernels of BLAS, NumPy's and numba's.
+Run by ``test_processors.py`` in a process whose variables name the kernels of BLAS, NumPy's and numba's, and
+by ``tools/processors.py`` on an emulated processor.
 """
 
 import json
@@ -22,6 +23,7 @@ from kernsemble import (
     CGBoostRegressor,
     CGEns,
     CGEnsSLS,
+    DistanceKernelSVC,
     LPBoost,
     MultiBoost,
 )
@@ -61,11 +63,16 @@ FITS = {
     "AdaBoost.MH": (AdaBoostMH(40), CLASSES),
     "AdaBoost.ECC": (AdaBoostECC(40, coloring="maxcut"), CLASSES),
     "AdaBoost.MO": (AdaBoostMO(20), CLASSES),
+    "SVM, stumps": (DistanceKernelSVC("stump", tol=1e-12), PAIR),
+    "SVM, perceptrons": (DistanceKernelSVC("perceptron", tol=1e-12), SCALED),
 }
 
 
-def choices(hypotheses):
+def choices(model):
     """What was chosen, in plain numbers that do not end in rounding."""
+    hypotheses = getattr(model, "hypotheses_", None)
+    if hypotheses is None:
+        return model.support_.tolist()
     if hasattr(hypotheses, "features"):  # stumps
         return [hypotheses.features.tolist(), hypotheses.thresholds.tolist(), hypotheses.signs.tolist()]
     if hasattr(hypotheses, "theta"):
@@ -77,10 +84,11 @@ def choices(hypotheses):
 def fit(model, data):
     """What a fit chose, and its numbers."""
     model.fit(*data)
+    path = getattr(model, "objective_path_", None)
     return {
-        "choices": choices(model.hypotheses_),
-        "weights": np.ravel(model.coef_).tolist(),
-        "objectives": np.ravel(model.objective_path_).tolist(),
+        "choices": choices(model),
+        "weights": np.ravel(model.dual_coef_ if path is None else model.coef_).tolist(),
+        "objectives": np.ravel(model.objective_ if path is None else path).tolist(),
     }
 
 

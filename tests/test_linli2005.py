@@ -9,16 +9,15 @@ from kernsemble.data.generators import bayes_decision, bayes_error
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from linli2005 import draws, ensembles, machines, protocol, theory
-from linli2005.figure2 import class_densities, distances_from_bayes, plane_points
-from linli2005.sets import REAL_SETS, TABLE_SETS
+from linli2005 import theory, trials
+from linli2005.trials import REAL_SETS, TABLE_SETS, class_densities, distances_from_bayes, plane_points
 
 SIZES = {"train": 40, "test": 50, "share": 0.6, "noise": 0.1}
 
 
 def make_draw(dataset, number=0, scaling="real sets", missing_votes="middle", method="SVM-Stump"):
     trial = Trial("linli2005", "table1", dataset, method, number)
-    return draws.draw(trial, SIZES, scaling, missing_votes)
+    return trials.draw(trial, SIZES, scaling, missing_votes)
 
 
 def test_methods_share_their_data_and_runs_do_not():
@@ -73,7 +72,7 @@ def test_pooled_scaling_and_scaling_of_generated_sets():
 def test_folds_are_a_partition(kind):
     trial = Trial("linli2005", "table1", "heart", "SVM-Stump", 0)
     data = make_draw("heart")
-    folds = draws.folds_of(trial, data, 5, kind)
+    folds = trials.folds_of(trial, data, 5, kind)
     np.testing.assert_array_equal(
         np.sort(np.concatenate([test for _, test in folds])), np.arange(len(data.y))
     )
@@ -85,8 +84,8 @@ def test_folds_are_a_partition(kind):
 
 def test_ties_go_to_the_smallest_or_largest_parameters():
     correct = np.array([[3, 5, 4], [5, 5, 2]])  # gammas x Cs
-    assert machines.break_ties(correct, "smallest") == (1, 0, 3)
-    assert machines.break_ties(correct, "largest") == (1, 1, 3)
+    assert trials.break_ties(correct, "smallest") == (1, 0, 3)
+    assert trials.break_ties(correct, "largest") == (1, 1, 3)
 
 
 def test_integral_over_all_stumps_is_the_kernel_expansion(rng):
@@ -95,12 +94,12 @@ def test_integral_over_all_stumps_is_the_kernel_expansion(rng):
     both = np.vstack([X, Z])
     lower, upper = both.min(axis=0) - 0.5, both.max(axis=0) + rng.random(4)
     exact = stump_kernel(Z, X, constant=stump_constant(lower, upper)) @ beta
-    np.testing.assert_allclose(ensembles.stump_ensemble_decision(X, beta, Z, lower, upper), exact, atol=1e-10)
+    np.testing.assert_allclose(theory.stump_ensemble_decision(X, beta, Z, lower, upper), exact, atol=1e-10)
 
 
 def test_stump_weights_agree_with_their_definition(rng):
     values, beta = np.round(rng.standard_normal(12), 1), rng.standard_normal(12)
-    cuts, steps = ensembles.stump_weights(values, beta, values.min() - 1, values.max() + 1)
+    cuts, steps = theory.stump_weights(values, beta, values.min() - 1, values.max() + 1)
     middles = 0.5 * (cuts[1:] + cuts[:-1])
     np.testing.assert_allclose(steps, np.sign(values - middles[:, None]) @ beta, atol=1e-12)
 
@@ -110,16 +109,16 @@ def test_integral_over_all_perceptrons_approaches_the_kernel_expansion(rng):
     beta = rng.standard_normal(10)
     radius = 1.0 + np.linalg.norm(np.vstack([X, Z]), axis=1).max()
     exact = perceptron_kernel(Z, X, constant=perceptron_constants(2, radius).Delta) @ beta
-    integral = ensembles.perceptron_ensemble_decision(X, beta, Z, radius, n_angles=4000)
+    integral = theory.perceptron_ensemble_decision(X, beta, Z, radius, n_angles=4000)
     np.testing.assert_allclose(integral, exact, atol=1e-4)
 
 
 @pytest.mark.parametrize(("name", "kernel"), [("stump", stump_kernel), ("perceptron", perceptron_kernel)])
 def test_sampled_kernel_is_unbiased_with_the_predicted_variance(name, kernel, rng):
     X = rng.standard_normal((6, 3))
-    family = ensembles.SampledFamily(name, X, rng)
+    family = theory.SampledFamily(name, X, rng)
     exact = kernel(X, constant=family.constant)
-    (K, K_test) = next(ensembles.sampled_kernels(family, [40_000], X, X[:2]))
+    (K, K_test) = next(theory.sampled_kernels(family, [40_000], X, X[:2]))
     width = np.sqrt((family.constant**2 - exact**2) / 40_000)
     assert (np.abs(K - exact) <= 5 * width + 1e-9).all()
     np.testing.assert_allclose(K_test, K[:2])
@@ -148,8 +147,8 @@ def test_theorem_3_needs_its_condition():
 
 def test_readings_concern_the_sets_they_say():
     labels = {
-        name: [d for d in TABLE_SETS if protocol._applies(name, SimpleNamespace(dataset=d))]
-        for name in protocol.READINGS
+        name: [d for d in TABLE_SETS if trials._applies(name, SimpleNamespace(dataset=d))]
+        for name in trials.READINGS
     }
     assert labels["votes: mode"] == labels["votes: drop"] == ["votes84"]
     assert labels["scaling: pooled"] == list(REAL_SETS)

@@ -8,8 +8,7 @@ from made_evidence import made_evidence, made_study
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
 from linli2005 import claims
-from linli2005.plan import paper
-from linli2005.sets import NOISY_SETS, PLANE_SET, REAL_SETS, TABLE_SETS
+from linli2005.trials import NOISY_SETS, PLANE_SET, REAL_SETS, TABLE_SETS, paper
 
 ROOT = Path(__file__).parents[1]
 

@@ -1,6 +1,6 @@
 """What a paper declares: its datasets, its exhibits, and the functions that compute its trials.
 
-``notebooks/KEY/plan.py`` holds one ``Paper`` named ``paper``. The signature of a trial function is its
+A module of ``notebooks/KEY`` makes one ``Paper`` named ``paper``. The signature of a trial function is its
 schema: the keyword-only parameters say which keys of ``params.yaml`` it takes, their annotations which
 values. A parameter whose type is a dataclass stands for its fields, so that functions can share them.
 """
@@ -16,9 +16,10 @@ from typing import Any, get_type_hints
 
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.identity import remember_sources
-from kernsemble.trials.rooms import FOLDER, STUDIES, modules_with
+from kernsemble.trials.rooms import STUDIES, modules_with
 from kernsemble.trials.trial import Trial
 
+MADE = "paper = Paper("  # how a room makes its paper
 # Columns that every row of evidence has besides its metrics.
 RESERVED = frozenset(
     {"dataset", "method", "trial", "seconds", "code", "lock", "arithmetic", "params", "data", "check"}
@@ -292,7 +293,9 @@ def load_paper(key: str) -> Paper:
         return _paper_of(key)
     if key not in STUDIES:
         raise PlanError(f"No paper {key!r}; there are {', '.join(STUDIES)}.")
-    paper = _paper_of(f"{key}.plan")
+    if not (made_in := modules_with(key, MADE)):
+        raise PlanError(f"The room of {key!r} makes no paper.")
+    paper = _paper_of(made_in[0])
     for module in modules_with(key, "@paper.trials("):
         import_module(module)
     for functions in paper.functions.values():  # whatever was imported first
@@ -319,4 +322,4 @@ def _place(function: TrialFunction) -> tuple[str, int]:
 
 def available_papers() -> tuple[str, ...]:
     """Keys of the papers whose trials are written."""
-    return tuple(key for key in STUDIES if (FOLDER / key / "plan.py").is_file())
+    return tuple(key for key in STUDIES if modules_with(key, MADE))

@@ -11,18 +11,18 @@ from matplotlib.patches import FancyBboxPatch
 from kernsemble.report.figures import PALETTE, draw_band, draw_boundary, draw_classes, subplots
 from kernsemble.report.ledger import judge_cell, load_reading
 from kernsemble.report.published import PrintedCell, read_cells
+from kernsemble.trials.bench import Draw
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
 from linli2005.theory import perceptron_weights, stump_weights
 from linli2005.trials import (
+    DRAWN_METHODS,
     PLANE_SET,
-    Draw,
+    DataProtocol,
     class_densities,
     draw,
-    folds_of,
-    plane_decisions,
     plane_points,
-    powers_of_two,
+    sides_of,
 )
 
 # charts
@@ -224,12 +224,11 @@ STEPS = (
 )
 
 
-def small_draw(study: Study, n_points: int) -> Draw:
-    """Return the first points of threenorm in the plane, trial 0."""
-    protocol = study.protocol("figure1")
-    trial = Trial(study.key, "figure1", PLANE_SET, "drawing", 0)
-    data = draw(trial, *(protocol[name] for name in ("sizes", "scaling", "missing_votes")))
-    return Draw(data.X[:n_points], data.y[:n_points], data.X_test, data.y_test)
+def first_draw(study: Study) -> Draw:
+    """Return the data of threenorm in the plane, trial 0."""
+    named = study.protocol("figure2")
+    protocol = DataProtocol(**{name: named[name] for name in ("sizes", "scaling", "missing_votes")})
+    return draw(Trial(study.key, "figure2", PLANE_SET, "drawing", 0), protocol)
 
 
 def draw_steps(axes: Axes) -> None:
@@ -275,19 +274,13 @@ def draw_perceptron_weights(axes: Axes, X: np.ndarray, beta: np.ndarray) -> None
 
 def draw_boundaries(study: Study) -> Figure:
     """Draw figure 2: the boundaries of four algorithms on trial 0, with that of Bayes."""
-    protocol = study.protocol("figure2")
-    trial = Trial(study.key, "figure2", PLANE_SET, "boundaries", 0)
-    data = draw(trial, *(protocol[name] for name in ("sizes", "scaling", "missing_votes")))
-    folds = folds_of(trial, data, protocol["n_folds"], protocol["folds"])
-    selection = folds, powers_of_two(protocol["log2_C_distance"]), protocol["ties"]
-    learner = *(protocol[f"rcd_{name}"] for name in ("updates", "start", "directions")), trial.seed()
-    decisions = plane_decisions(data, selection, protocol["perfect_error"], learner)
+    plane, data = study.evidence("plane"), first_draw(study)
     axis, points = plane_points()
     first, second = class_densities(points)
     figure, axes = subplots(2, 2, size=(6.4, 6.7), sharex=True, sharey=True)
-    names = ("SVM-Stump", "AB-Stump-1000", "SVM-Perc", "AB-Perc-1000")
-    for panel, name in zip(axes.flat, names, strict=True):
-        draw_boundary(panel, (axis, axis), decisions[name])
+    for panel, name in zip(axes.flat, DRAWN_METHODS, strict=True):
+        for lengths in plane.runs("lengths", PLANE_SET, name, partial=True):
+            draw_boundary(panel, (axis, axis), 2.0 * sides_of(lengths) - 1.0)
         draw_boundary(panel, (axis, axis), np.log(first / second), color=PALETTE[2], shade=False)
         draw_classes(panel, data.X, data.y, size=6)
         panel.set(title=name, aspect="equal", xlim=(-4.5, 4.5), ylim=(-4.5, 4.5))

@@ -23,26 +23,22 @@ import numpy as np
 
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
+from kernsemble.trials.bench import percent_wrong, powers_of_two
 from kernsemble.trials.trial import Trial
 from linli2005.trials import (
-    DISTANCE_KERNELS,
     GENERATED_SETS,
+    KERNELS,
     PLANE_SET,
     TABLE_SETS,
-    Draw,
-    FoldKind,
-    MissingVotes,
-    Scaling,
-    Ties,
+    DataProtocol,
+    Protocol,
     draw,
     folds_of,
     paper,
-    powers_of_two,
-    train_distance_machine,
+    tuned,
 )
 
 
-# ensembles
 def stump_weights(
     values: np.ndarray, beta: np.ndarray, lower: float, upper: float
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -131,7 +127,7 @@ class SampledFamily:
             self.constant = perceptron_constants(self._n_features, self._radius).Delta
 
     def outputs(self, n_hypotheses: int, *parts: np.ndarray) -> list[np.ndarray]:
-        """Draw hypotheses and return their outputs (float32) on each part of the data."""
+        """Draw hypotheses and return their outputs (float32) on each part of the part."""
         if self.name == "stump":
             features, cuts = sample_stumps(self._lower, self._upper, n_hypotheses, self._rng)
             return [np.where(Z[:, features] > cuts, np.float32(1), np.float32(-1)) for Z in parts]
@@ -157,7 +153,7 @@ def sampled_kernels(
         yield family.constant / count * K, family.constant / count * K_test
 
 
-# theory
+DISTANCE_KERNELS = {"SVM-Stump": stump_kernel, "SVM-Perc": perceptron_kernel}
 HARD = 1e9  # a C that no multiplier reaches
 
 
@@ -165,20 +161,17 @@ HARD = 1e9  # a C that no multiplier reaches
 def written_out(
     trial: Trial,
     *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
+    protocol: DataProtocol,
     n_points: int,
     C: float,
     n_angles: int,
 ) -> dict[str, float]:
     """Compare the machine's scores with the integral over its ensemble.
 
-    difference: largest difference, relative to the largest score. negative: share of the ensemble's weight
-    that sits on negated hypotheses. support: number of support vectors.
+    difference: largest difference, relative to the largest score. support: number of support vectors.
     """
-    data = draw(trial, sizes, scaling, missing_votes)
-    X, y, Z = data.X[:n_points], data.y[:n_points], data.X_test
+    part = draw(trial, protocol)
+    X, y, Z = part.X[:n_points], part.y[:n_points], part.X_test
     kernel = DISTANCE_KERNELS[trial.method]
     solution = solve_kernel_hinge(kernel(X), y, C, tol=1e-9)
     by_kernel = kernel(Z, X) @ solution.w
@@ -202,9 +195,7 @@ def _integrate(method: str, X: np.ndarray, beta: np.ndarray, Z: np.ndarray, n_an
 def theorems(
     trial: Trial,
     *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
+    protocol: DataProtocol,
     n_points: int,
     n_labelings: int,
     C: float,
@@ -218,13 +209,13 @@ def theorems(
     the hard-margin machine fits (theorems 4 and 7). distinct: largest share of distinct values among the
     features; theorem 3 asks for 1.
     """
-    data = draw(trial, sizes, scaling, missing_votes)
-    X = np.unique(data.X, axis=0)
+    part = draw(trial, protocol)
+    X = np.unique(part.X, axis=0)
     X = X[trial.shared_rng("points").permutation(len(X))[:n_points]]
     rng = trial.shared_rng("labels")
     labelings = [_both_signs(rng, len(X)) for _ in range(n_labelings)]
-    kernel, constant = _exact_kernel(trial.method, np.vstack([X, data.X_test]))
-    K, K_test = kernel(X), kernel(data.X_test, X)
+    kernel, constant = _exact_kernel(trial.method, np.vstack([X, part.X_test]))
+    K, K_test = kernel(X), kernel(part.X_test, X)
     y = labelings[0]
     plain = _scores(K, K_test, y, C)
     size = np.abs(plain).max()
@@ -270,9 +261,7 @@ def _both_signs(rng: np.random.Generator, n: int) -> np.ndarray:
 def sampling(
     trial: Trial,
     *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
+    protocol: DataProtocol,
     log2_counts: list[int],
 ) -> dict[str, np.ndarray]:
     """Average the products of J sampled hypotheses, and compare with the kernel.
@@ -280,12 +269,12 @@ def sampling(
     error: root mean square of the difference over all pairs of points, relative to Delta. predicted: what the
     variance of one hypothesis says, sqrt(mean(1 - (K / Delta)^2) / J).
     """
-    data = draw(trial, sizes, scaling, missing_votes)
-    family = SampledFamily(trial.method, data.X, trial.rng("hypotheses"))
-    simplified = stump_kernel(data.X) if trial.method == "stump" else perceptron_kernel(data.X)
+    part = draw(trial, protocol)
+    family = SampledFamily(trial.method, part.X, trial.rng("hypotheses"))
+    simplified = stump_kernel(part.X) if trial.method == "stump" else perceptron_kernel(part.X)
     exact = 1.0 + simplified / family.constant
     counts = [int(count) for count in powers_of_two(log2_counts)]
-    averages = (K / family.constant for K, _ in sampled_kernels(family, counts, data.X, data.X[:1]))
+    averages = (K / family.constant for K, _ in sampled_kernels(family, counts, part.X, part.X[:1]))
     pairs = np.triu_indices(len(exact), 1)
     errors = [np.sqrt(np.mean((average - exact)[pairs] ** 2)) for average in averages]
     predicted = np.sqrt(np.mean(1.0 - exact[pairs] ** 2) / np.array(counts))
@@ -293,29 +282,19 @@ def sampling(
 
 
 @paper.trials("hard", methods=("SVM-Stump", "SVM-Perc"), datasets=GENERATED_SETS)
-def hard_margin(
-    trial: Trial, *, sizes: dict[str, float], scaling: Scaling, missing_votes: MissingVotes
-) -> dict[str, float]:
+def hard_margin(trial: Trial, *, protocol: DataProtocol) -> dict[str, float]:
     """Test error of the hard-margin machine: the power of theorems 4 and 7, without control."""
-    data: Draw = draw(trial, sizes, scaling, missing_votes)
+    part = draw(trial, protocol)
     kernel = DISTANCE_KERNELS[trial.method]
-    solution = solve_kernel_hinge(kernel(data.X), data.y, HARD)
-    return {"error": data.error(kernel(data.X_test, data.X) @ solution.w + solution.b)}
+    solution = solve_kernel_hinge(kernel(part.X), part.y, HARD)
+    return {"error": part.error(kernel(part.X_test, part.X) @ solution.w + solution.b)}
 
 
-FAMILIES = {"SVM-Stump": "stump", "SVM-Perc": "perceptron"}
-
-
-@paper.trials("finite", methods=tuple(FAMILIES), datasets=TABLE_SETS)
+@paper.trials("finite", methods=("SVM-Stump", "SVM-Perc"), datasets=TABLE_SETS)
 def finite_ensembles(
     trial: Trial,
     *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    folds: FoldKind,
-    n_folds: int,
-    ties: Ties,
+    protocol: Protocol,
     log2_C_distance: list[int],
     counts: list[int],
 ) -> dict[str, np.ndarray | float]:
@@ -324,15 +303,14 @@ def finite_ensembles(
     error: test error for each J, and last that of the infinite machine. disagreement: share of test points
     on which the two differ.
     """
-    data = draw(trial, sizes, scaling, missing_votes)
-    parts = folds_of(trial, data, n_folds, folds)
-    infinite = train_distance_machine(trial.method, data, parts, powers_of_two(log2_C_distance), ties)
-    family = SampledFamily(FAMILIES[trial.method], data.X, trial.rng("hypotheses"))
+    part = draw(trial, protocol)
+    infinite = tuned(trial.method, part, folds_of(trial, part, protocol), protocol.ties, log2_C_distance)
+    exact = infinite.decision_function(part.X_test)
+    family = SampledFamily(KERNELS[trial.method], part.X, trial.rng("hypotheses"))
     errors, disagreements = [], []
-    for K, K_test in sampled_kernels(family, counts, data.X, data.X_test):
-        solution = solve_kernel_hinge(K, data.y, infinite.C)
+    for K, K_test in sampled_kernels(family, counts, part.X, part.X_test):
+        solution = solve_kernel_hinge(K, part.y, infinite.best_C_)
         scores = K_test @ solution.w + solution.b
-        errors.append(data.error(scores))
-        disagreements.append(100.0 * float(np.mean((scores > 0) != (infinite.test_scores > 0))))
-    errors.append(data.error(infinite.test_scores))
-    return {"error": np.array(errors), "disagreement": np.array(disagreements)}
+        errors.append(part.error(scores))
+        disagreements.append(percent_wrong(scores > 0, exact > 0))
+    return {"error": np.array([*errors, part.error(exact)]), "disagreement": np.array(disagreements)}

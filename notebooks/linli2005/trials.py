@@ -1,10 +1,15 @@
-"""Labels of the datasets of linli2005."""
+"""The trials of linli2005: its sets and exhibits, and what tables I and II, figure 2 and their variants run.
+
+Machines are ``DistanceKernelSVCCV``, boosting is ``AdaBoost`` and ``LPBoost``, trees have the defaults of
+their libraries. A trial's keywords are grouped: ``DataProtocol`` says how it is drawn, ``FoldProtocol`` how
+it is cut for cross-validation, ``Protocol`` which of equally good parameters is taken, ``Learner`` what
+AdaBoost over perceptrons is.
+"""
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,23 +19,27 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from kernsemble.boosting.stagewise import adaboost
 from kernsemble.data.base import Dataset
 from kernsemble.data.generators import bayes_decision, flip_labels, ringnorm, threenorm, twonorm, waveform
 from kernsemble.data.scaling import fill_missing, scale_to_unit_range
 from kernsemble.data.store import load
+from kernsemble.estimators.adaboost import AdaBoost
 from kernsemble.estimators.distance_svc import DistanceKernelSVCCV
 from kernsemble.estimators.lpboost import LPBoost
-from kernsemble.hypotheses.base import Hypotheses, Oracle
-from kernsemble.hypotheses.perceptrons import PerceptronOracle
-from kernsemble.hypotheses.stumps import StumpOracle
-from kernsemble.kernels import gaussian_kernel, perceptron_kernel, squared_distances, stump_kernel
-from kernsemble.masters.base import Solution
-from kernsemble.masters.kernel_hinge import cross_validate_path, solve_kernel_hinge
+from kernsemble.kernels import gaussian_kernel, perceptron_kernel, stump_kernel
+from kernsemble.masters.kernel_hinge import cross_validate_path
+from kernsemble.trials.bench import (
+    Draw,
+    Folds,
+    cut_folds,
+    first_best,
+    percent_wrong,
+    powers_of_two,
+    seconds_of,
+)
 from kernsemble.trials.registry import Paper
 from kernsemble.trials.trial import Trial
 
-# sets
 CLEAN_SETS = ("twonorm", "threenorm", "ringnorm")
 NOISY_SETS = tuple(f"{name}-n" for name in CLEAN_SETS)
 GENERATED_SETS = tuple(label for name in CLEAN_SETS for label in (name, f"{name}-n"))
@@ -40,9 +49,16 @@ PLANE_SET = "threenorm-2d"
 # Breiman's ringnorm with its second mean half as far away, as the R package mlbench defines it.
 NEAR_SETS = ("ringnorm-near", "ringnorm-near-n")
 MULTICLASS_SETS = ("wine", "iris", "glass", "vehicle", "waveform")
+LIBSVM_SETS = (*GENERATED_SETS, "breast", "heart", "ionosphere", "sonar", "votes84")  # where it takes seconds
 
+KERNELS = {"SVM-Stump": "stump", "SVM-Perc": "perceptron", "SVM-Gauss": "gaussian"}
+ROUNDS = (100, 1000)  # after which the tables read AdaBoost
+PLANE_METHODS = ("SVM-Stump", "AB-Stump-100", "AB-Stump-1000", "SVM-Perc", "AB-Perc-100", "AB-Perc-1000")
+DRAWN_METHODS = tuple(name for name in PLANE_METHODS if not name.endswith("-100"))  # in figure 2
+TREES = ("RandomForest", "HistGradientBoosting", "LightGBM")
+HALF_WIDTH = 4.5  # of the square that boundaries are compared on; it holds 99.8 % of the points
+N_CELLS = 180
 
-# plan
 paper = Paper(
     "linli2005",
     title="Novel Distance-Based SVM Kernels for Infinite Ensemble Learning",
@@ -68,6 +84,7 @@ paper.exhibit(
     "Four decision boundaries in the plane, and how far they are from Bayes",
     metrics=("area", "probability", "excess"),
 )
+paper.exhibit("plane", "The sides of the boundaries of figure 2, as drawn", metrics=("lengths",))
 paper.exhibit(
     "table1",
     "Test errors of SVMs and AdaBoost (tables I and II)",
@@ -97,76 +114,93 @@ paper.exhibit("rounds", "Test error against the number of rounds", metrics=("err
 paper.exhibit("finite", "Finite ensembles on their way to infinity", metrics=("error", "disagreement"))
 
 
-# draws
-Scaling = Literal["real sets", "all sets", "real sets, pooled"]
-MissingVotes = Literal["middle", "mode", "drop"]
-FoldKind = Literal["random", "stratified"]
-Folds = list[tuple[np.ndarray, np.ndarray]]
-
-_GENERATORS = {"twonorm": twonorm, "threenorm": threenorm, "ringnorm": ringnorm}
-_STORED = {"german": "german24"}
-
-
 @dataclass(frozen=True)
-class Draw:
-    """Training and test part; labels are -1.0 and +1.0, or class codes where there are more than two."""
-
-    X: np.ndarray
-    y: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
-
-    def error(self, scores: np.ndarray) -> float:
-        """Return the test error in percent; a score of exactly 0 counts as -1."""
-        return 100.0 * float(np.mean((scores > 0) != (self.y_test > 0)))
-
-
-def draw(trial: Trial, sizes: Mapping[str, float], scaling: Scaling, missing_votes: MissingVotes) -> Draw:
-    """Return the data of a trial; all methods of a dataset and a number see the same.
+class DataProtocol:
+    """How a trial is drawn.
 
     ``sizes`` has the keys train and test (rows of generated sets), share (training part of real sets) and
     noise (share of training labels that are wrong in the -n sets).
     """
+
+    sizes: dict[str, float]
+    scaling: Literal["real sets", "all sets", "real sets, pooled"]
+    missing_votes: Literal["middle", "mode", "drop"]
+
+
+@dataclass(frozen=True)
+class FoldProtocol(DataProtocol):
+    """How the training part is cut for cross-validation."""
+
+    folds: Literal["random", "stratified"]
+    n_folds: int
+
+
+@dataclass(frozen=True)
+class Protocol(FoldProtocol):
+    """Which of equally good parameters is taken."""
+
+    ties: Literal["smallest", "largest"]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """AdaBoost over perceptrons that random coordinate descent finds."""
+
+    perfect_error: float
+    rcd_updates: int
+    rcd_start: Literal["zero", "random", "fisher", "stump"]
+    rcd_directions: Literal["random", "coordinate"]
+
+
+_GENERATORS = {"twonorm": twonorm, "threenorm": threenorm, "ringnorm": ringnorm, "waveform": waveform}
+_STORED = {"german": "german24"}
+
+
+def draw(trial: Trial, protocol: DataProtocol) -> Draw:
+    """Return the data of a trial; all methods of a dataset and a number see the same."""
     clean = trial.dataset.removesuffix("-n")
     name, _, variant = clean.partition("-")
     if name not in _GENERATORS:
-        return _split(trial, sizes["share"], scaling, missing_votes)
+        return _split(trial, protocol)
     rng = trial.shared_rng("split", dataset=name if variant == "near" else clean)
-    n_features = 2 if variant == "2d" else 20
-    train, test = (
-        _GENERATORS[name](int(sizes[part]), n_features, random_state=rng) for part in ("train", "test")
-    )
-    if variant == "near":
-        train, test = _move_nearer(train), _move_nearer(test)
-    y = train.signs
+    train, test = (_generate(name, variant, int(protocol.sizes[part]), rng) for part in ("train", "test"))
+    y = _labels(train)
     if trial.dataset.endswith("-n"):
-        y = flip_labels(y, sizes["noise"], random_state=trial.shared_rng("noise"))
+        y = flip_labels(y, protocol.sizes["noise"], random_state=trial.shared_rng("noise"))
     X, X_test = train.X, test.X
-    if scaling == "all sets":
+    if protocol.scaling == "all sets":
         X, X_test = scale_to_unit_range(X), scale_to_unit_range(X_test, reference=X)
-    return Draw(X, y.astype(np.float64), X_test, test.signs.astype(np.float64))
+    return Draw(X, y, X_test, _labels(test))
 
 
-def _split(trial: Trial, share: float, scaling: Scaling, missing_votes: MissingVotes) -> Draw:
+def _generate(name: str, variant: str, n: int, rng: np.random.Generator) -> Dataset:
+    """Generate n rows; "near" is ringnorm with the mean of its second class at norm 1 instead of 2."""
+    if name == "waveform":
+        return waveform(n, random_state=rng)
+    made = _GENERATORS[name](n, 2 if variant == "2d" else 20, random_state=rng)
+    if variant != "near":
+        return made
+    shift = np.where(made.y == 0, 1.0 / np.sqrt(made.n_features), 0.0)
+    return replace(made, X=made.X - shift[:, np.newaxis])
+
+
+def _split(trial: Trial, protocol: DataProtocol) -> Draw:
     """Split a stored set at random and scale its columns to [-1, 1]."""
     data = load(_STORED.get(trial.dataset, trial.dataset))
-    missing = missing_votes if trial.dataset == "votes84" else "middle"
+    missing = protocol.missing_votes if trial.dataset == "votes84" else "middle"
     if missing == "drop":
         data = data.rows(~np.isnan(data.X).any(axis=1))
-    labels = data.signs if data.n_classes == 2 else data.y
     order = trial.shared_rng("split").permutation(data.n_samples)
-    train, test = np.split(order, [int(share * data.n_samples)])
+    train, test = np.split(order, [int(protocol.sizes["share"] * data.n_samples)])
     X = _fill_with_mode(data.X, data.X[train]) if missing == "mode" else data.X
-    X = scale_to_unit_range(X, reference=X if scaling == "real sets, pooled" else X[train])
+    X = scale_to_unit_range(X, reference=X if protocol.scaling == "real sets, pooled" else X[train])
     X = fill_missing(X, 0.0)  # the middle of the range
-    y = labels.astype(np.float64)
+    y = _labels(data)
     return Draw(X[train], y[train], X[test], y[test])
 
 
-def _move_nearer(ring: Dataset) -> Dataset:
-    """Return ringnorm with the mean of its second class at norm 1 instead of 2."""
-    shift = np.where(ring.y == 0, 1.0 / np.sqrt(ring.n_features), 0.0)
-    return replace(ring, X=ring.X - shift[:, np.newaxis])
+def _labels(data: Dataset) -> np.ndarray:
+    return (data.signs if data.n_classes == 2 else data.y).astype(np.float64)
 
 
 def _fill_with_mode(X: np.ndarray, reference: np.ndarray) -> np.ndarray:
@@ -178,228 +212,126 @@ def _fill_with_mode(X: np.ndarray, reference: np.ndarray) -> np.ndarray:
     return filled
 
 
-def folds_of(trial: Trial, data: Draw, n_folds: int, kind: FoldKind) -> Folds:
-    """Return (training, held-out) indices of each fold of a random partition, the same for all machines."""
-    order = trial.shared_rng("folds").permutation(len(data.y))
-    if kind == "stratified":
-        order = order[np.argsort(data.y[order], kind="stable")]
-    fold = np.empty(len(data.y), dtype=np.intp)
-    fold[order] = np.arange(len(data.y)) % n_folds
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+def folds_of(trial: Trial, part: Draw, protocol: FoldProtocol) -> Folds:
+    """Return (training, held-out) rows of each fold of a random partition, the same for all machines."""
+    order = trial.shared_rng("folds").permutation(len(part.y))
+    return cut_folds(order, protocol.n_folds, part.y if protocol.folds == "stratified" else None)
 
 
-# machines
-Ties = Literal["smallest", "largest"]
-
-DISTANCE_KERNELS = {"SVM-Stump": stump_kernel, "SVM-Perc": perceptron_kernel}
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A trained machine on one draw: its parameters, its solution, its scores on both parts."""
-
-    C: float
-    gamma: float | None
-    tied: int
-    solution: Solution
-    train_scores: np.ndarray
-    test_scores: np.ndarray
+def tuned(
+    method: str,
+    part: Draw,
+    folds: Folds,
+    ties: str,
+    log2_C: Sequence[int],
+    log2_gamma: Sequence[int] | None = None,
+) -> DistanceKernelSVCCV:
+    """Fit a machine whose C, and gamma if Gaussian, is chosen on the folds."""
+    gammas = None if log2_gamma is None else powers_of_two(log2_gamma)
+    return DistanceKernelSVCCV(
+        KERNELS[method], Cs=powers_of_two(log2_C), gammas=gammas, cv=folds, ties=ties, multi_class="ovr"
+    ).fit(part.X, part.y)
 
 
-def train_distance_machine(kernel: str, data: Draw, folds: Folds, Cs: Sequence[float], ties: Ties) -> Machine:
-    """Choose C by cross-validation on the training part, and train on all of it."""
-    compute = DISTANCE_KERNELS[kernel]
-    _, j, tied = break_ties(count_distance_grid(kernel, data, folds, Cs)[np.newaxis], ties)
-    return _train(compute(data.X), compute(data.X_test, data.X), data.y, Cs[j], None, tied)
-
-
-def train_gaussian_machine(
-    data: Draw, folds: Folds, Cs: Sequence[float], gammas: Sequence[float], ties: Ties
-) -> Machine:
-    """Choose C and gamma by cross-validation on the training part, and train on all of it."""
-    i, j, tied = break_ties(count_gaussian_grid(data, folds, Cs, gammas), ties)
-    K = gaussian_kernel(data.X, gamma=gammas[i])
-    K_test = gaussian_kernel(data.X_test, data.X, gamma=gammas[i])
-    return _train(K, K_test, data.y, Cs[j], gammas[i], tied)
-
-
-def count_distance_grid(kernel: str, data: Draw, folds: Folds, Cs: Sequence[float]) -> np.ndarray:
-    """Return how many held-out samples are classified correctly, for each C."""
-    K = DISTANCE_KERNELS[kernel](data.X)
-    return cross_validate_path(K, data.y, Cs, folds).sum(axis=1)
-
-
-def count_gaussian_grid(data: Draw, folds: Folds, Cs: Sequence[float], gammas: Sequence[float]) -> np.ndarray:
-    """Return how many held-out samples are classified correctly, for each gamma and C."""
-    squares = squared_distances(data.X)
-    kernels = (np.exp(-gamma * squares) for gamma in gammas)
-    return np.array([cross_validate_path(K, data.y, Cs, folds).sum(axis=1) for K in kernels])
-
-
-def break_ties(correct: np.ndarray, ties: Ties) -> tuple[int, int, int]:
-    """Return the index (gamma, C) of the most correct grid point, and how many points are equally good.
-
-    "smallest" takes the smallest C, then the smallest gamma (the smoothest machine); "largest" the opposite.
-    """
-    gammas, Cs = np.nonzero(correct == correct.max())
-    order = np.lexsort((gammas, Cs))
-    chosen = order[0 if ties == "smallest" else -1]
-    return int(gammas[chosen]), int(Cs[chosen]), len(order)
-
-
-def powers_of_two(exponents: Sequence[int]) -> list[float]:
-    """Return 2 ** e for each exponent."""
-    return [2.0**exponent for exponent in exponents]
-
-
-def _train(
-    K: np.ndarray, K_test: np.ndarray, y: np.ndarray, C: float, gamma: float | None, tied: int
-) -> Machine:
-    solution = solve_kernel_hinge(K, y, C)
-    w, b = solution.w, solution.b
-    return Machine(C, gamma, tied, solution, K @ w + b, K_test @ w + b)
-
-
-# boosters
-Start = Literal["zero", "random", "fisher", "stump"]
-Directions = Literal["random", "coordinate"]
-Ensemble = tuple[Hypotheses, np.ndarray]
-
-
-def boost_stumps(data: Draw, n_rounds: int, perfect: float) -> Ensemble:
-    """Run AdaBoost over decision stumps; ``perfect`` is the error that a perfect one counts as."""
-    return _boost(StumpOracle(data.X), data, n_rounds, perfect)
-
-
-def boost_perceptrons(
-    data: Draw, n_rounds: int, perfect: float, n_updates: int, start: Start, directions: Directions, seed: int
-) -> Ensemble:
-    """Run AdaBoost over perceptrons found by random coordinate descent."""
-    oracle = PerceptronOracle(
-        data.X, n_updates=n_updates, start=start, directions=directions, random_state=seed
-    )
-    return _boost(oracle, data, n_rounds, perfect)
-
-
-def _boost(oracle: Oracle, data: Draw, n_rounds: int, perfect: float) -> Ensemble:
-    boosted = adaboost(oracle, data.y, range(n_rounds), perfect=perfect)
-    return oracle.collect(boosted.keys), boosted.W
-
-
-def scores_at(ensemble: Ensemble, X: np.ndarray, rounds: Sequence[int]) -> list[np.ndarray]:
-    """Return the scores of the first T hypotheses on X, for each T in rounds."""
-    hypotheses, weights = ensemble
-    H = hypotheses.outputs(X)
-    return [H[:, :T] @ weights[:T] for T in rounds]
-
-
-# tables
 @paper.trials("table1", methods=("SVM-Stump", "SVM-Perc"), datasets=(*TABLE_SETS, *NEAR_SETS))
-def distance_machine(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    folds: FoldKind,
-    n_folds: int,
-    ties: Ties,
-    log2_C_distance: list[int],
-) -> dict[str, float]:
+def distance_machine(trial: Trial, *, protocol: Protocol, log2_C_distance: list[int]) -> dict[str, float]:
     """SVM with a distance kernel, C by cross-validation."""
-    data = draw(trial, sizes, scaling, missing_votes)
-    parts = folds_of(trial, data, n_folds, folds)
-    machine = train_distance_machine(trial.method, data, parts, powers_of_two(log2_C_distance), ties)
-    return summary(data, machine)
+    part = draw(trial, protocol)
+    folds = folds_of(trial, part, protocol)
+    return _summary(part, tuned(trial.method, part, folds, protocol.ties, log2_C_distance))
 
 
 @paper.trials("table1", methods=("SVM-Gauss",), datasets=(*TABLE_SETS, *NEAR_SETS))
 def gaussian_machine(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    folds: FoldKind,
-    n_folds: int,
-    ties: Ties,
-    log2_C_gauss: list[int],
-    log2_gamma: list[int],
+    trial: Trial, *, protocol: Protocol, log2_C_gauss: list[int], log2_gamma: list[int]
 ) -> dict[str, float]:
     """SVM with the Gaussian kernel, C and gamma by cross-validation."""
-    data = draw(trial, sizes, scaling, missing_votes)
-    parts = folds_of(trial, data, n_folds, folds)
-    grids = powers_of_two(log2_C_gauss), powers_of_two(log2_gamma)
-    return summary(data, train_gaussian_machine(data, parts, *grids, ties))
+    part = draw(trial, protocol)
+    folds = folds_of(trial, part, protocol)
+    model = tuned(trial.method, part, folds, protocol.ties, log2_C_gauss, log2_gamma)
+    return _summary(part, model) | {"log2_gamma": float(np.log2(model.best_gamma_))}
 
 
-def summary(data: Draw, machine: Machine) -> dict[str, float]:
+def _summary(part: Draw, model: DistanceKernelSVCCV) -> dict[str, float]:
     """Return the metrics of a machine; its size is the number of support vectors."""
-    result = {
-        "error": data.error(machine.test_scores),
-        "train_error": 100.0 * float(np.mean((machine.train_scores > 0) != (data.y > 0))),
-        "log2_C": float(np.log2(machine.C)),
-        "tied": machine.tied,
-        "size": int((machine.solution.w != 0).sum()),
+    return {
+        "error": part.error(model.decision_function(part.X_test)),
+        "train_error": percent_wrong(model.predict(part.X), part.y),
+        "log2_C": float(np.log2(model.best_C_)),
+        "tied": int((model.cv_scores_ == model.best_score_).sum()),
+        "size": len(model.support_),
     }
-    if machine.gamma is not None:
-        result["log2_gamma"] = float(np.log2(machine.gamma))
-    return result
 
 
 @paper.trials(
     "table1", methods=("AB-Stump-100", "AB-Stump-1000"), datasets=(*TABLE_SETS, *NEAR_SETS), together=True
 )
 def boosted_stumps(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    perfect_error: float,
+    trial: Trial, *, protocol: DataProtocol, perfect_error: float
 ) -> dict[str, dict[str, float]]:
     """AdaBoost over stumps, read after 100 and 1000 rounds of one run."""
-    data = draw(trial, sizes, scaling, missing_votes)
-    return _read_rounds("AB-Stump", data, boost_stumps(data, 1000, perfect_error))
+    part = draw(trial, protocol)
+    return _read_rounds("AB-Stump", part, boost_stumps(part, ROUNDS[-1], perfect_error))
 
 
 @paper.trials(
     "table1", methods=("AB-Perc-100", "AB-Perc-1000"), datasets=(*TABLE_SETS, *NEAR_SETS), together=True
 )
 def boosted_perceptrons(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    perfect_error: float,
-    rcd_updates: int,
-    rcd_start: Start,
-    rcd_directions: Directions,
+    trial: Trial, *, protocol: DataProtocol, learner: Learner
 ) -> dict[str, dict[str, float]]:
     """AdaBoost over perceptrons, read after 100 and 1000 rounds of one run."""
-    data = draw(trial, sizes, scaling, missing_votes)
-    learner = rcd_updates, rcd_start, rcd_directions, trial.seed()
-    ensemble = boost_perceptrons(data, 1000, perfect_error, *learner)
-    return _read_rounds("AB-Perc", data, ensemble)
+    part = draw(trial, protocol)
+    return _read_rounds("AB-Perc", part, boost_perceptrons(part, ROUNDS[-1], learner, trial.seed()))
 
 
-def _read_rounds(name: str, data: Draw, ensemble: Ensemble) -> dict[str, dict[str, float]]:
-    """Return the metrics after 100 and 1000 rounds; the size is the number of rounds that were run."""
-    rounds = (100, 1000)
-    test, train = (scores_at(ensemble, X, rounds) for X in (data.X_test, data.X))
+def boost_stumps(part: Draw, n_rounds: int, perfect_error: float) -> AdaBoost:
+    """Run AdaBoost over stumps; ``perfect_error`` is what a perfect one counts as."""
+    return AdaBoost(n_rounds, perfect=perfect_error).fit(part.X, part.y)
+
+
+def boost_perceptrons(part: Draw, n_rounds: int, learner: Learner, seed: int) -> AdaBoost:
+    """Run AdaBoost over perceptrons."""
+    found_by = {
+        "n_updates": learner.rcd_updates,
+        "start": learner.rcd_start,
+        "directions": learner.rcd_directions,
+    }
+    return AdaBoost(
+        n_rounds,
+        base="perceptron",
+        base_options=found_by,
+        perfect=learner.perfect_error,
+        random_state=seed,
+    ).fit(part.X, part.y)
+
+
+def scores_at(model: AdaBoost, X: np.ndarray, rounds: Iterable[int]) -> list[np.ndarray]:
+    """Return the scores of the first T hypotheses on X, for each T in rounds."""
+    H = model.hypotheses_.outputs(X)
+    return [H[:, :T] @ model.coef_[:T] for T in rounds]
+
+
+def errors_at(model: AdaBoost, part: Draw, rounds: Iterable[int]) -> dict[str, np.ndarray]:
+    """Return test and training error after some numbers of rounds."""
+    test, train = (scores_at(model, X, rounds) for X in (part.X_test, part.X))
     return {
-        f"{name}-{T}": {
-            "error": data.error(test_scores),
-            "train_error": 100.0 * float(np.mean((train_scores > 0) != (data.y > 0))),
-            "size": min(T, len(ensemble[1])),
-        }
-        for T, test_scores, train_scores in zip(rounds, test, train, strict=True)
+        "error": np.array([part.error(scores) for scores in test]),
+        "train_error": np.array([percent_wrong(scores > 0, part.y > 0) for scores in train]),
     }
 
 
-# What else a base learner could be: name -> (updates, start, directions).
-BASE_LEARNERS: dict[str, tuple[int, Start, Directions]] = {
+def _read_rounds(name: str, part: Draw, model: AdaBoost) -> dict[str, dict[str, float]]:
+    """Return the metrics after 100 and 1000 rounds; the size is the number of rounds that were run."""
+    errors = errors_at(model, part, ROUNDS)
+    return {
+        f"{name}-{T}": {"size": min(T, model.n_rounds_)} | {key: errors[key][k] for key in errors}
+        for k, T in enumerate(ROUNDS)
+    }
+
+
+# What else a base learner could be: name -> updates, start, directions.
+BASE_LEARNERS = {
     "20 updates": (20, "zero", "random"),
     "50 updates": (50, "zero", "random"),
     "200 updates": (200, "zero", "random"),
@@ -413,56 +345,87 @@ BASE_LEARNERS: dict[str, tuple[int, Start, Directions]] = {
 
 @paper.trials("base_learner", methods=tuple(BASE_LEARNERS), datasets=TABLE_SETS)
 def base_learner(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    perfect_error: float,
-    rounds: list[int],
+    trial: Trial, *, protocol: DataProtocol, perfect_error: float, rounds: list[int]
 ) -> dict[str, np.ndarray]:
     """Test and training error of AdaBoost over perceptrons, with another base learner, after some rounds."""
-    data = draw(trial, sizes, scaling, missing_votes)
-    learner = *BASE_LEARNERS[trial.method], trial.seed()
-    ensemble = boost_perceptrons(data, rounds[-1], perfect_error, *learner)
-    test, train = (scores_at(ensemble, X, rounds) for X in (data.X_test, data.X))
-    return {
-        "error": np.array([data.error(scores) for scores in test]),
-        "train_error": np.array([100.0 * np.mean((scores > 0) != (data.y > 0)) for scores in train]),
-    }
+    part = draw(trial, protocol)
+    learner = Learner(perfect_error, *BASE_LEARNERS[trial.method])
+    return errors_at(boost_perceptrons(part, rounds[-1], learner, trial.seed()), part, rounds)
 
 
 @paper.trials("rounds", methods=("AB-Stump", "AB-Perc"), datasets=TABLE_SETS)
 def many_rounds(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    perfect_error: float,
-    rcd_updates: int,
-    rcd_start: Start,
-    rcd_directions: Directions,
-    rounds: list[int],
+    trial: Trial, *, protocol: DataProtocol, learner: Learner, rounds: list[int]
 ) -> dict[str, np.ndarray]:
     """Test error of one run of AdaBoost after each of some numbers of rounds."""
-    data = draw(trial, sizes, scaling, missing_votes)
+    part = draw(trial, protocol)
     if trial.method == "AB-Stump":
-        ensemble = boost_stumps(data, rounds[-1], perfect_error)
+        model = boost_stumps(part, rounds[-1], learner.perfect_error)
     else:
-        learner = rcd_updates, rcd_start, rcd_directions, trial.seed()
-        ensemble = boost_perceptrons(data, rounds[-1], perfect_error, *learner)
-    scores = scores_at(ensemble, data.X_test, rounds)
-    return {"error": np.array([data.error(s) for s in scores])}
+        model = boost_perceptrons(part, rounds[-1], learner, trial.seed())
+    return {"error": errors_at(model, part, rounds)["error"]}
 
 
-# protocol
-Errors = dict[str, float]
-LIBSVM_SETS = (*GENERATED_SETS, "breast", "heart", "ionosphere", "sonar", "votes84")  # where it takes seconds
+@paper.trials("lpboost", methods=("LPBoost-Stump",), datasets=TABLE_SETS)
+def boosted_by_linear_programs(
+    trial: Trial, *, protocol: FoldProtocol, log2_C: list[int], n_rounds: int, tol: float
+) -> dict[str, float]:
+    """LPBoost over stumps, C by cross-validation on the folds of the machines; size: stumps of weight > 0."""
+    part = draw(trial, protocol)
+    models = [LPBoost(C=C, n_rounds=n_rounds, tol=tol) for C in powers_of_two(log2_C)]
+    correct = np.zeros(len(models), dtype=np.int64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the rounds may run out before the gap is closed
+        for fold in (part.part(*rows) for rows in folds_of(trial, part, protocol)):
+            fitted = [model.fit(fold.X, fold.y).predict(fold.X_test) for model in models]
+            correct += [int((predicted == fold.y_test).sum()) for predicted in fitted]
+        best = first_best(correct)
+        model = models[best].fit(part.X, part.y)
+    return {
+        "error": part.error(model.decision_function(part.X_test)),
+        "log2_C": log2_C[best],
+        "size": int((model.coef_ > 0).sum()),
+    }
+
+
+@paper.trials("multiclass", methods=tuple(KERNELS), datasets=MULTICLASS_SETS)
+def multiclass_machines(
+    trial: Trial,
+    *,
+    protocol: Protocol,
+    log2_C_distance: list[int],
+    log2_C_gauss: list[int],
+    log2_gamma: list[int],
+) -> dict[str, float]:
+    """One machine a class against the rest, one C (and gamma) for all of them, by cross-validation."""
+    part = draw(trial, protocol)
+    grids = (log2_C_gauss, log2_gamma) if trial.method == "SVM-Gauss" else (log2_C_distance,)
+    model = tuned(trial.method, part, folds_of(trial, part, protocol), protocol.ties, *grids)
+    return {"error": percent_wrong(model.predict(part.X_test), part.y_test)}
+
+
+@paper.trials("multiclass", methods=TREES, datasets=MULTICLASS_SETS)
+@paper.trials("modern", methods=TREES, datasets=TABLE_SETS)
+def trees(trial: Trial, *, protocol: DataProtocol) -> dict[str, float]:
+    """Tree ensembles with the defaults of their libraries, on the splits of the tables."""
+    part = draw(trial, protocol)
+    model = make_trees(trial.method, trial.seed()).fit(part.X, part.y)
+    return {"error": percent_wrong(model.predict(part.X_test), part.y_test)}
+
+
+def make_trees(name: str, seed: int) -> ClassifierMixin:
+    """Return a tree ensemble."""
+    if name == "RandomForest":
+        return RandomForestClassifier(random_state=seed)
+    if name == "HistGradientBoosting":
+        return HistGradientBoostingClassifier(random_state=seed)
+    from lightgbm import LGBMClassifier  # only this trial needs it
+
+    return LGBMClassifier(n_jobs=1, random_state=seed, deterministic=True, verbose=-1)
 
 
 # What else the paper's words allow; what is not named stays as chosen.
-READINGS: dict[str, dict[str, str]] = {
+READINGS = {
     "folds: stratified": {"folds": "stratified"},
     "ties: largest": {"ties": "largest"},
     "scaling: all sets": {"scaling": "all sets"},
@@ -474,170 +437,137 @@ READINGS: dict[str, dict[str, str]] = {
 
 @paper.trials("protocol", methods=tuple(READINGS), datasets=TABLE_SETS, together=True)
 def other_readings(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    folds: FoldKind,
-    n_folds: int,
-    ties: Ties,
-    log2_C_distance: list[int],
-) -> dict[str, Errors]:
+    trial: Trial, *, protocol: Protocol, log2_C_distance: list[int]
+) -> dict[str, dict[str, float]]:
     """Change of the test error under each other reading; 0 where it makes no difference to the data."""
-    chosen = {"scaling": scaling, "missing_votes": missing_votes, "folds": folds, "ties": ties}
-    Cs = powers_of_two(log2_C_distance)
-    base = _errors(trial, sizes, n_folds, Cs, **chosen)
+    base = _errors(trial, protocol, log2_C_distance)
     results = {}
     for name, change in READINGS.items():
-        errors = _errors(trial, sizes, n_folds, Cs, **chosen | change) if _applies(name, trial) else base
-        results[name] = {kernel: errors[kernel] - base[kernel] for kernel in base}
+        applies = reading_applies(name, trial.dataset)
+        errors = _errors(trial, replace(protocol, **change), log2_C_distance) if applies else base
+        results[name] = {method: errors[method] - base[method] for method in base}
     return results
 
 
-def _applies(reading: str, trial: Trial) -> bool:
+def reading_applies(reading: str, dataset: str) -> bool:
     """Say whether a reading concerns a dataset."""
     if reading == "scaling: all sets":
-        return trial.dataset in GENERATED_SETS
+        return dataset in GENERATED_SETS
     if reading == "scaling: pooled":
-        return trial.dataset in REAL_SETS
-    return trial.dataset == "votes84" or not reading.startswith("votes")
+        return dataset in REAL_SETS
+    return dataset == "votes84" or not reading.startswith("votes")
 
 
-def _errors(
-    trial: Trial,
-    sizes: dict[str, float],
-    n_folds: int,
-    Cs: list[float],
-    *,
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    folds: FoldKind,
-    ties: Ties,
-) -> Errors:
+def _errors(trial: Trial, protocol: Protocol, log2_C: list[int]) -> dict[str, float]:
     """Return the test errors of the two distance machines under one reading."""
-    data = draw(trial, sizes, scaling, missing_votes)
-    parts = folds_of(trial, data, n_folds, folds)
-    machines = {kernel: train_distance_machine(kernel, data, parts, Cs, ties) for kernel in DISTANCE_KERNELS}
-    return {kernel: data.error(machine.test_scores) for kernel, machine in machines.items()}
-
-
-@paper.trials("selection", methods=("SVM-Stump", "SVM-Perc", "SVM-Gauss"), datasets=TABLE_SETS)
-def selection(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    folds: FoldKind,
-    n_folds: int,
-    log2_C_distance: list[int],
-    log2_C_gauss: list[int],
-    log2_gamma: list[int],
-) -> dict[str, float]:
-    """Count and time the problems of parameter selection."""
-    data = draw(trial, sizes, scaling, missing_votes)
-    parts = folds_of(trial, data, n_folds, folds)
-    count_distance_grid("SVM-Stump", data, parts[:1], [1.0])  # loads what is compiled, before the clock runs
-    count_gaussian_grid(data, parts[:1], [1.0], [1.0])
-    if trial.method == "SVM-Gauss":
-        grids = powers_of_two(log2_C_gauss), powers_of_two(log2_gamma)
-        n_problems = n_folds * len(grids[0]) * len(grids[1])
-        return {"problems": n_problems, "selection_seconds": _clock(count_gaussian_grid, data, parts, *grids)}
-    Cs = powers_of_two(log2_C_distance)
-    seconds = _clock(count_distance_grid, trial.method, data, parts, Cs)
-    return {"problems": n_folds * len(Cs), "selection_seconds": seconds}
+    part = draw(trial, protocol)
+    folds = folds_of(trial, part, protocol)
+    models = {name: tuned(name, part, folds, protocol.ties, log2_C) for name in ("SVM-Stump", "SVM-Perc")}
+    return {name: part.error(model.decision_function(part.X_test)) for name, model in models.items()}
 
 
 @paper.trials("selection", methods=("LIBSVM-Perc", "LIBSVM-Gauss"), datasets=LIBSVM_SETS)
-def selection_by_libsvm(
+@paper.trials("selection", methods=tuple(KERNELS), datasets=TABLE_SETS)
+def selection(
     trial: Trial,
     *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    folds: FoldKind,
-    n_folds: int,
+    protocol: FoldProtocol,
     log2_C_distance: list[int],
     log2_C_gauss: list[int],
     log2_gamma: list[int],
 ) -> dict[str, float]:
-    """Count and time the same problems, each solved from nothing by LIBSVM on a kernel matrix."""
-    data = draw(trial, sizes, scaling, missing_votes)
-    parts = folds_of(trial, data, n_folds, folds)
-    kernels, Cs = [DISTANCE_KERNELS["SVM-Perc"]], powers_of_two(log2_C_distance)
-    if trial.method == "LIBSVM-Gauss":
-        kernels = [_gaussian(gamma) for gamma in powers_of_two(log2_gamma)]
+    """Count and time the problems of parameter selection, without the last fit.
+
+    The SVM methods solve a path of C on one kernel matrix; LIBSVM solves each problem from nothing.
+    """
+    part = draw(trial, protocol)
+    folds = folds_of(trial, part, protocol)
+    solver, kernel = trial.method.split("-")
+    search = _cross_validate_libsvm if solver == "LIBSVM" else _cross_validate
+    kernels, Cs = _kernels(kernel, log2_gamma), powers_of_two(log2_C_distance)
+    if kernel == "Gauss":
         Cs = powers_of_two(log2_C_gauss)
-    seconds = _clock(_cross_validate_libsvm, data, parts, kernels, Cs)
-    return {"problems": n_folds * len(Cs) * len(kernels), "selection_seconds": seconds}
+    search(kernels[:1], part, folds[:1], [1.0])  # loads what is compiled, before the clock runs
+    return {
+        "problems": len(folds) * len(Cs) * len(kernels),
+        "selection_seconds": seconds_of(search, kernels, part, folds, Cs),
+    }
 
 
-def _clock(function: Callable, *arguments: object) -> float:
-    start = time.perf_counter()
-    function(*arguments)
-    return time.perf_counter() - start
+def _kernels(name: str, log2_gamma: list[int]) -> list[Callable[[np.ndarray], np.ndarray]]:
+    """Return the kernels among which is chosen."""
+    if name == "Gauss":
+        return [lambda X, gamma=gamma: gaussian_kernel(X, gamma=gamma) for gamma in powers_of_two(log2_gamma)]
+    return [stump_kernel if name == "Stump" else perceptron_kernel]
 
 
-def _gaussian(gamma: float) -> Callable[..., np.ndarray]:
-    return lambda X: gaussian_kernel(X, gamma=gamma)
-
-
-def _cross_validate_libsvm(data: Draw, folds: Folds, kernels: list[Callable], Cs: list[float]) -> None:
+def _cross_validate(kernels: list[Callable], part: Draw, folds: Folds, Cs: list[float]) -> None:
     for kernel in kernels:
-        K = kernel(data.X)
+        cross_validate_path(kernel(part.X), part.y, Cs, folds)
+
+
+def _cross_validate_libsvm(kernels: list[Callable], part: Draw, folds: Folds, Cs: list[float]) -> None:
+    for kernel in kernels:
+        K = kernel(part.X)
         for train, test in folds:
             inner, outer = K[np.ix_(train, train)], K[np.ix_(test, train)]
             for C in Cs:
-                SVC(C=C, kernel="precomputed").fit(inner, data.y[train]).predict(outer)
+                SVC(C=C, kernel="precomputed").fit(inner, part.y[train]).predict(outer)
 
 
-# figure2
-HALF_WIDTH = 4.5  # of the square that boundaries are compared on; it holds 99.8 % of the points
-N_CELLS = 180
-METHODS = ("SVM-Stump", "AB-Stump-100", "AB-Stump-1000", "SVM-Perc", "AB-Perc-100", "AB-Perc-1000")
-
-
-@paper.trials("figure2", methods=METHODS, datasets=(PLANE_SET,), together=True)
+@paper.trials("figure2", methods=PLANE_METHODS, datasets=(PLANE_SET,), together=True)
 def boundaries(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    folds: FoldKind,
-    n_folds: int,
-    ties: Ties,
-    log2_C_distance: list[int],
-    perfect_error: float,
-    rcd_updates: int,
-    rcd_start: Start,
-    rcd_directions: Directions,
+    trial: Trial, *, protocol: Protocol, log2_C_distance: list[int], learner: Learner
 ) -> dict[str, dict[str, float]]:
     """Train the four algorithms on one draw, and compare each with Bayes on the square."""
-    data = draw(trial, sizes, scaling, missing_votes)
-    selection = folds_of(trial, data, n_folds, folds), powers_of_two(log2_C_distance), ties
-    learner = rcd_updates, rcd_start, rcd_directions, trial.seed()
-    decisions = plane_decisions(data, selection, perfect_error, learner)
-    return {name: distances_from_bayes(decisions[name]) for name in METHODS}
+    scores = _plane_scores(trial, protocol, log2_C_distance, learner)
+    return {name: distances_from_bayes(scores[name]) for name in PLANE_METHODS}
 
 
-def plane_decisions(data: Draw, selection: tuple, perfect: float, learner: tuple) -> dict[str, np.ndarray]:
+@paper.trials("plane", methods=DRAWN_METHODS, datasets=(PLANE_SET,), together=True)
+def drawn_sides(
+    trial: Trial, *, protocol: Protocol, log2_C_distance: list[int], learner: Learner
+) -> dict[str, dict[str, np.ndarray]]:
+    """On which side of the boundary the cells of the square lie, for the models of figure 2's trial.
+
+    lengths: of the runs of cells on one side, row by row; the first run, of score <= 0, may be empty.
+    """
+    scores = _plane_scores(
+        replace(trial, exhibit="figure2", method="boundaries"), protocol, log2_C_distance, learner
+    )
+    return {name: {"lengths": run_lengths(scores[name] > 0)} for name in DRAWN_METHODS}
+
+
+def _plane_scores(
+    trial: Trial, protocol: Protocol, log2_C: list[int], learner: Learner
+) -> dict[str, np.ndarray]:
     """Return the scores of all methods at all cells of the square."""
-    points = plane_points()[1]
-    on_plane = replace(data, X_test=points)
-    decisions = {
-        kernel: train_distance_machine(kernel, on_plane, *selection).test_scores
-        for kernel in DISTANCE_KERNELS
+    part, points = draw(trial, protocol), plane_points()[1]
+    folds = folds_of(trial, part, protocol)
+    scores = {
+        name: tuned(name, part, folds, protocol.ties, log2_C).decision_function(points)
+        for name in ("SVM-Stump", "SVM-Perc")
     }
-    ensembles = {
-        "AB-Stump": boost_stumps(data, 1000, perfect),
-        "AB-Perc": boost_perceptrons(data, 1000, perfect, *learner),
+    boosted = {
+        "AB-Stump": boost_stumps(part, ROUNDS[-1], learner.perfect_error),
+        "AB-Perc": boost_perceptrons(part, ROUNDS[-1], learner, trial.seed()),
     }
-    for name, ensemble in ensembles.items():
-        for T, scores in zip((100, 1000), scores_at(ensemble, points, (100, 1000)), strict=True):
-            decisions[f"{name}-{T}"] = scores
-    return decisions
+    for name, model in boosted.items():
+        found = zip(ROUNDS, scores_at(model, points, ROUNDS), strict=True)
+        scores |= {f"{name}-{T}": decision for T, decision in found}
+    return scores
+
+
+def run_lengths(sides: np.ndarray) -> np.ndarray:
+    """Return how long the runs of equal sides are, the first of False (0 where the first is True)."""
+    ends = np.flatnonzero(np.diff(sides)) + 1
+    lengths = np.diff([0, *ends, len(sides)])
+    return np.concatenate([[0], lengths]) if sides[0] else lengths
+
+
+def sides_of(lengths: np.ndarray) -> np.ndarray:
+    """Return the sides whose runs have these lengths."""
+    return np.repeat(np.arange(len(lengths)) % 2 == 1, np.asarray(lengths, dtype=int))
 
 
 def plane_points(n_cells: int = N_CELLS, half_width: float = HALF_WIDTH) -> tuple[np.ndarray, np.ndarray]:
@@ -668,121 +598,3 @@ def distances_from_bayes(decision: np.ndarray) -> dict[str, float]:
         "probability": 50.0 * cell * float((first + second)[differs].sum()),
         "excess": 50.0 * cell * float(np.abs(first - second)[differs].sum()),
     }
-
-
-# lpboost
-@paper.trials("lpboost", methods=("LPBoost-Stump",), datasets=TABLE_SETS)
-def boosted_by_linear_programs(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    folds: FoldKind,
-    n_folds: int,
-    log2_C: list[int],
-    n_rounds: int,
-    tol: float,
-) -> dict[str, float]:
-    """LPBoost over stumps, C by cross-validation on the folds of the machines; size: stumps of weight > 0."""
-    data = draw(trial, sizes, scaling, missing_votes)
-    Cs = powers_of_two(log2_C)
-    correct = np.zeros(len(Cs), dtype=np.int64)
-    for train, test in folds_of(trial, data, n_folds, folds):
-        models = [_fit(data.X[train], data.y[train], C, n_rounds, tol) for C in Cs]
-        correct += [int((model.predict(data.X[test]) == data.y[test]).sum()) for model in models]
-    model = _fit(data.X, data.y, Cs[int(correct.argmax())], n_rounds, tol)
-    return {
-        "error": data.error(model.decision_function(data.X_test)),
-        "log2_C": log2_C[int(correct.argmax())],
-        "size": int((model.coef_ > 0).sum()),
-    }
-
-
-def _fit(X: np.ndarray, y: np.ndarray, C: float, n_rounds: int, tol: float) -> LPBoost:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the rounds may run out before the gap is closed
-        return LPBoost(C=C, n_rounds=n_rounds, tol=tol).fit(X, y)
-
-
-# beyond
-TREES = ("RandomForest", "HistGradientBoosting", "LightGBM")
-
-
-@paper.trials("modern", methods=TREES, datasets=TABLE_SETS)
-def trees(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-) -> dict[str, float]:
-    """Tree ensembles with the defaults of their libraries, on the splits of the tables."""
-    data = draw(trial, sizes, scaling, missing_votes)
-    model = make_trees(trial.method, trial.seed()).fit(data.X, data.y)
-    return {"error": 100.0 * float(np.mean(model.predict(data.X_test) != data.y_test))}
-
-
-def make_trees(name: str, seed: int) -> ClassifierMixin:
-    """Return a tree ensemble."""
-    if name == "RandomForest":
-        return RandomForestClassifier(random_state=seed)
-    if name == "HistGradientBoosting":
-        return HistGradientBoostingClassifier(random_state=seed)
-    from lightgbm import LGBMClassifier  # only this trial needs it
-
-    return LGBMClassifier(n_jobs=1, random_state=seed, deterministic=True, verbose=-1)
-
-
-@paper.trials("multiclass", methods=("SVM-Stump", "SVM-Perc", "SVM-Gauss"), datasets=MULTICLASS_SETS)
-def multiclass_machines(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-    folds: FoldKind,
-    n_folds: int,
-    ties: Ties,
-    log2_C_distance: list[int],
-    log2_C_gauss: list[int],
-    log2_gamma: list[int],
-) -> dict[str, float]:
-    """One machine a class against the rest, one C (and gamma) for all of them, by cross-validation."""
-    data = multiclass_draw(trial, sizes, scaling, missing_votes)
-    names = {"SVM-Stump": "stump", "SVM-Perc": "perceptron", "SVM-Gauss": "gaussian"}
-    gaussian = trial.method == "SVM-Gauss"
-    model = DistanceKernelSVCCV(
-        names[trial.method],
-        Cs=powers_of_two(log2_C_gauss if gaussian else log2_C_distance),
-        gammas=powers_of_two(log2_gamma) if gaussian else None,
-        cv=folds_of(trial, data, n_folds, folds),
-        ties=ties,
-        multi_class="ovr",
-    ).fit(data.X, data.y)
-    return {"error": 100.0 * float(np.mean(model.predict(data.X_test) != data.y_test))}
-
-
-@paper.trials("multiclass", methods=TREES, datasets=MULTICLASS_SETS)
-def multiclass_trees(
-    trial: Trial,
-    *,
-    sizes: dict[str, float],
-    scaling: Scaling,
-    missing_votes: MissingVotes,
-) -> dict[str, float]:
-    """Tree ensembles with the defaults of their libraries."""
-    data = multiclass_draw(trial, sizes, scaling, missing_votes)
-    model = make_trees(trial.method, trial.seed()).fit(data.X, data.y)
-    return {"error": 100.0 * float(np.mean(model.predict(data.X_test) != data.y_test))}
-
-
-def multiclass_draw(
-    trial: Trial, sizes: dict[str, float], scaling: Scaling, missing_votes: MissingVotes
-) -> Draw:
-    """Return the data of a trial with more than two classes."""
-    if trial.dataset != "waveform":
-        return draw(trial, sizes, scaling, missing_votes)
-    rng = trial.shared_rng("split")
-    train, test = (waveform(int(sizes[part]), random_state=rng) for part in ("train", "test"))
-    return Draw(train.X, train.y.astype(np.float64), test.X, test.y.astype(np.float64))

@@ -43,9 +43,8 @@ test: data lint  ## lint, then unit, property, notebook and repository tests
 test-faults: export KERNSEMBLE_FAULTS = full
 test-faults: data  ## every fault, all random input and problems; writes docs/reliability.md (20 minutes)
 	@$(RUN) pytest --numprocesses $(JOBS) --dist worksteal --timeout 900 --reliability results/reliability.json \
-		tests/test_faults_*.py tests/test_fuzz_*.py tests/test_random_problems.py tests/test_determinism.py \
-		tests/test_supply.py tests/test_loopback.py tests/test_cluster.py tests/test_executor.py \
-		tests/test_streamed_stumps.py tests/test_dask_stumps.py tests/test_partitioned.py; status=$$?; \
+		tests/faults tests/machinery/test_cluster.py tests/machinery/test_executor.py \
+		tests/library/test_streamed_stumps.py tests/library/test_dask_stumps.py tests/library/test_partitioned.py; status=$$?; \
 		.venv/bin/python docs/_extensions/reliability_page.py . && exit $$status
 
 matrix: data  ## the same trials with the oldest and the newest Python and NumPy that are here
@@ -77,7 +76,7 @@ site: setup  ## build the documentation into docs/_build/html from the committed
 	@echo "open docs/_build/html/index.html"
 
 test-site: setup  ## follow every link of the site and open every page in Chromium (Debian: apt install chromium)
-	@$(RUN) pytest --quiet tests/test_site.py tests/test_ledger_pages.py
+	@$(RUN) pytest --quiet tests/site/test_site.py tests/site/test_ledger_pages.py
 
 lab: data  ## open the notebooks in JupyterLab
 	@.venv/bin/jupyter lab --ServerApp.ip=127.0.0.1 notebooks
@@ -87,4 +86,4 @@ lock: setup  ## pin the newest versions that fit pyproject.toml into requirement
 
 clean:  ## remove the environment, caches and quick results; data and committed results stay
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build docs/_build results/quick
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src notebooks tools tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

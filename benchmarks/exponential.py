@@ -22,7 +22,7 @@ from kernsemble.column_generation import column_generation
 from kernsemble.data import load
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
-from kernsemble.masters.exponential_lbfgs import LimitedMemory
+from kernsemble.masters.exponential_solvers import LimitedMemory
 
 TARGETS = {1e-2: 20.0, 1e-4: 3.0, 1e-6: 1.5}
 C = 1e4

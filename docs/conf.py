@@ -39,6 +39,7 @@ myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # sentences of `say` have formulas
 
 autosummary_generate = True
 autodoc_typehints = "none"

@@ -15,8 +15,8 @@ sys.path.append(str(Path(__file__).parents[1] / "tools"))  # the builders of dat
 
 import numpy as np  # noqa: E402 (threads and kernels must be settled before NumPy is loaded)
 import pytest  # noqa: E402
-from faults import FULL, merge_figures  # noqa: E402
 from hypothesis import settings  # noqa: E402
+from support.faults import FULL, merge_figures  # noqa: E402
 
 # A change is judged on the same examples every time; `make test-faults` looks for new ones.
 settings.register_profile("same examples", derandomize=not FULL)
@@ -41,7 +41,7 @@ def cancer():
 @pytest.fixture
 def root(tmp_path):
     """A repository with the fake paper."""
-    from machinery import make_repository
+    from support.machinery import make_repository
 
     return make_repository(tmp_path / "repository")
 
@@ -49,7 +49,7 @@ def root(tmp_path):
 @pytest.fixture
 def slow_root(tmp_path):
     """A repository with the slow paper."""
-    from processes import make_repository
+    from support.processes import make_repository
 
     return make_repository(tmp_path / "repository")
 
@@ -66,7 +66,7 @@ def tiny_root(tmp_path_factory):
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory):
     """What the files of the slow paper's evidence say after a run that nothing disturbs."""
-    from slow_runs import undisturbed_lines
+    from support.slow_runs import undisturbed_lines
 
     return undisturbed_lines(tmp_path_factory.mktemp("undisturbed") / "repository")
 

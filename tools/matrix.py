@@ -103,7 +103,7 @@ def versions(python: Path) -> str:
 @cache
 def fitted_scores(python: Path) -> dict[str, list[float]]:
     """Return the scores of every estimator, as an environment computes them."""
-    return json.loads(run(python, "fit_all.py", folder=ROOT / "tests"))
+    return json.loads(run(python, "fit_all.py", folder=ROOT / "tests" / "support"))
 
 
 def compare_fits(python: Path) -> tuple[int, int, int]:

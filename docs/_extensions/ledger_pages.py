@@ -16,7 +16,7 @@ from pathlib import Path
 from ledger_places import Places, read_places
 
 from kernsemble.report.ledger import LedgerRow, Verdict, read_ledger, read_standing
-from kernsemble.report.ledger_figures import BEYOND, chance_beyond, compared_rows, scored_rows
+from kernsemble.report.ledger_figures import chance_beyond, compared_rows, scored_rows
 from kernsemble.report.published import read_claims
 from kernsemble.report.score import score_table
 from kernsemble.trials.rooms import PAPERS
@@ -64,7 +64,7 @@ def index_page(
     """Return the page with the score, how its evidence stands, the drawings, and all rows."""
     scored = scored_rows(rows)
     facts = len(compared_rows(rows)) - len(scored)
-    beyond = sum(abs(float(row.z)) > BEYOND for row in scored)
+    beyond = sum(row.verdict != Verdict.MATCH for row in scored)
     body = "\n".join(_full_row(row, places[row.paper], statements) for row in rows)
     heads = _heads("paper", "exhibit", "row", "column", "printed", "ours", "runs", "z", "verdict", "note")
     return f"""---

@@ -23,7 +23,7 @@ files that programs read. An input is *survived* when it is valid, or refused at
 that names the key or the file; no code is run, nothing is written elsewhere, no work is done first.""",
     "Estimators": """Random problems of at most twenty samples: a class all but empty, ties, constant and
 repeated columns, scales from 1e-120 to 1e120, weights over eight orders of magnitude. All estimators take
-turns. Each fit is judged by bounds that its solver had no part in (`tests/slow_reference.py`): the
+turns. Each fit is judged by bounds that its solver had no part in (`tests/support/slow_reference.py`): the
 objective must be what the model says, the certificate must be true, and a gap that was promised
 must be reached. Kernels with values above ten million are fitted but not judged: their rounding is larger
 than what is judged, and certificates there can be false. Scale features that are far from 0.""",

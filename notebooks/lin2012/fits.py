@@ -22,7 +22,7 @@ from kernsemble.hypotheses.base import Candidate, Hypotheses, Oracle
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.base import Solution
 from kernsemble.masters.exponential import Exponential
-from kernsemble.masters.exponential_state import ExponentialState
+from kernsemble.masters.exponential_solvers import ExponentialState
 from lin2012.draws import Draw
 
 _BLOCK = 2000  # test rows whose outputs are held at once

@@ -12,8 +12,7 @@ import numpy as np
 from kernsemble.column_generation import column_generation
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
-from kernsemble.masters.exponential_lbfgs import LimitedMemory
-from kernsemble.masters.exponential_state import ExponentialState
+from kernsemble.masters.exponential_solvers import ExponentialState, LimitedMemory
 from kernsemble.trials.trial import Trial
 from lin2012.curves import Row, as_row, shared, warm_up
 from lin2012.draws import Draw, draw

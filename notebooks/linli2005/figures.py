@@ -1,4 +1,4 @@
-"""Charts of linli2005's evidence."""
+"""Drawings of linli2005: its framework, the weights of its ensembles, and charts of the evidence."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch
 
 from kernsemble.report.figures import PALETTE, draw_band, draw_boundary, draw_classes, subplots
-from kernsemble.report.ledger import judge_cell, load_reading
-from kernsemble.report.published import PrintedCell, read_cells
 from kernsemble.trials.bench import Draw
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
+from linli2005.claims import z_of_stand_in, z_scores
 from linli2005.theory import perceptron_weights, stump_weights
 from linli2005.trials import (
     DRAWN_METHODS,
@@ -25,7 +24,6 @@ from linli2005.trials import (
     sides_of,
 )
 
-# charts
 METHODS = (
     "SVM-Stump", "SVM-Perc", "SVM-Gauss", "AB-Stump-100", "AB-Stump-1000", "AB-Perc-100", "AB-Perc-1000",
 )  # fmt: skip
@@ -189,32 +187,6 @@ def _draw_dots(axes: Axes, z: dict[tuple[str, str], float], label: str, shift: f
     axes.scatter(list(z.values()), places, s=18, color=color, label=label, linewidths=0, alpha=0.8)
 
 
-def z_scores(study: Study) -> dict[tuple[str, str], float]:
-    """Return z of every printed cell that is compared, by dataset and method; the tables share some cells."""
-    reading = load_reading(study.plan.module)
-    judged = {(cell.row, cell.column): judge_cell(cell, reading, study).z for cell in _printed(study)}
-    return {place: z for place, z in judged.items() if z is not None}
-
-
-def z_of_stand_in(study: Study, dataset: str) -> dict[tuple[str, str], float]:
-    """Return z of the printed cells of ringnorm(-n) when ringnorm-near(-n) takes its place."""
-    errors = study.evidence("table1")
-    stand_in = dataset.replace("ringnorm", "ringnorm-near")
-    found = {}
-    for cell in _printed(study):
-        sample = errors.sample("error", dataset=stand_in, method=cell.column)
-        if cell.row == dataset and sample.complete and len(sample.values) > 1:
-            z = (sample.mean - cell.value) / np.hypot(sample.se, float(cell.spread))
-            found[stand_in, cell.column] = z
-    return found
-
-
-def _printed(study: Study) -> list[PrintedCell]:
-    cells = read_cells(study.root / "published" / "published.csv")
-    return [cell for cell in cells if cell.paper == study.key]
-
-
-# drawings
 STEPS = (
     "1  training set;\n$\\mathcal{H}$ with negations\nand a constant",
     "2  kernel that\nembodies $\\mathcal{H}$",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernsemble.report.ledger import COMPARED, LedgerRow, judge_cell
+from kernsemble.report.ledger import COMPARED, LATE, LedgerRow, judge_cell
 from kernsemble.report.tables import Table
 from kernsemble.report.words import in_order, joined, per_set, said
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
@@ -16,7 +16,6 @@ from shen2014.claims import FOURIER, PERCEPTRON, TABLE1, mean_ranks
 from shen2014.on_print import printed_cells, printed_errors
 from shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS
 
-LATE = ("pending", "stale")
 HALVES = {"table1": {"stumps": TABLE1}, "table2": {"cosines": FOURIER, "perceptrons": PERCEPTRON}}
 COMPARABLE = tuple(row for row in IDA_SETS if row != "f-solar")  # its classes are not documented
 

@@ -1,10 +1,13 @@
 """``python -m kernsemble``: reproduce the papers, verify what is committed, write the ledger."""
 
 import sys
+from importlib.util import find_spec
 
 
 def main() -> int:
     """Run the command line."""
+    if find_spec("kernsemble.trials") is None:
+        sys.exit("kernsemble: the commands need a clone of the repository: run `make setup` in one.")
     from kernsemble.trials.arithmetic import pin_kernels
 
     pin_kernels()  # before NumPy is imported

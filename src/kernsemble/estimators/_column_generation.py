@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -59,11 +59,7 @@ class ColumnGenerationClassifier(EnsembleClassifier):
         oracle = make_oracle(self.base, data.X, random_state=generator(self.random_state), **options)
         rounds = progress(n_rounds, self.verbose, label(self))
         master = self._master(data)
-        options = {
-            "per_output": self._per_output,
-            "repeat": self._repeat,
-            "callback": self._after_round(master),
-        }
+        options = {"per_output": self._per_output, "repeat": self._repeat}
         try:
             result = column_generation(oracle, master, rounds, tol=self.tol or 0.0, **options)
         except np.linalg.LinAlgError as error:
@@ -111,10 +107,6 @@ class ColumnGenerationClassifier(EnsembleClassifier):
     def _master(self, data: TrainingData) -> Master:
         """Return the master problem, without columns."""
         raise NotImplementedError
-
-    def _after_round(self, master: Master) -> Callable[[ColumnGeneration], bool | None] | None:
-        """Return what to call after each round; nothing."""
-        return None
 
     def _keep(self, oracle: Oracle, result: ColumnGeneration) -> None:
         """Set the fitted attributes."""

@@ -4,7 +4,7 @@ The problem is that of `StumpOracle`, and so is the result, bit for bit: weights
 merge exactly, whatever the chunks, the number of workers and the order in which they answer. Rows are coded
 where they are and stay there. A search sends each worker the weights of its rows, 8 bytes a sample; merges
 sums by code, which do not grow with the rows; asks for the few rows that may hold the best cut; and fetches
-the column, 1 byte a sample. (Where the weights are kept by the workers, see ``boosting.partitioned``.)
+the column, 1 byte a sample. (Where the weights are kept by the workers, see ``growth.partitioned``.)
 
 A worker that is lost takes its rows with it; Dask makes them again from the array, and the search goes on.
 

@@ -2,7 +2,7 @@
 
 The problem and the steps are those of ``stagewise.adaboost``. A round is one pass over the rows: it applies
 the last round's stump to the margins of a block, makes the block's weights from them, and adds these up by
-code; then the best stump is found from the sums (``hypotheses._binned_search``). Between machines go the
+code; then the best stump is found from the sums (``growth._binned_search``). Between machines go the
 stump and its weight one way and sums the other, which do not grow with the rows.
 
 Weights are whole numbers, W_i = s_i y_i exp(-m_i) 2**e, rounded, with e such that their magnitudes sum to

@@ -34,7 +34,7 @@ from numba import njit
 
 from kernsemble.masters.losses import FAST
 
-ABOVE, BELOW, KINK = 0, 1, 2  # sides of a row
+ABOVE, BELOW, KINK = np.arange(3, dtype=np.int8)  # sides of a row
 OPTIMAL, UNBOUNDED, UNFINISHED, DRIFTED = 0, 1, 2, 3  # how a run ends
 _TOL = 1e-10  # relative violation of a bound that counts
 _ROUNDING = 1e-14  # of a sum, relative to its largest term
@@ -46,6 +46,9 @@ _FLAT = 1e-12  # share of the slope that rounding may leave behind the last kink
 _STALL = 5  # steps of length zero after which rows at their kinks are shifted
 _TIE = 1e-9  # slack, relative to the largest target, of such a row
 _SHIFT = 1e-7  # how far, likewise
+# Steps of a pivot are called from compiled code only; without wrappers they compile in two thirds of the time
+_step = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_fast = njit(cache=True, fastmath=FAST, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 class Problem(NamedTuple):
@@ -149,7 +152,7 @@ def minimize(problem: Problem, vertex: Vertex, limit: int) -> tuple[int, int]:
 
 @njit(cache=True)
 def _run(problem, vertex, room, limit):
-    stalled = 0
+    n, stalled = len(room.along), 0
     for n_pivots in range(limit):
         _price(problem, vertex, room)
         leaving, steepness = _worst_row(problem, vertex, room)
@@ -170,11 +173,21 @@ def _run(problem, vertex, room, limit):
             _shift(problem, vertex)
             stalled = 0
         _move(problem, vertex, room, last)
-        _exchange(problem, vertex, room, leaving, entering, room.ids[last])
+        who = room.ids[last]  # the row, or n plus the place of the column, that stopped the step
+        if leaving >= 0:
+            change_side(problem, vertex, vertex.rows[leaving], ABOVE if room.u[leaving] < 0.0 else BELOW)
+        if who < n:
+            change_side(problem, vertex, who, KINK)
+            vertex.slack[who] = 0.0
+            _row_comes(problem, vertex, room, leaving, entering, who)
+        else:
+            stopped = vertex.columns[who - n]
+            vertex.weights[stopped], vertex.sign[stopped], vertex.place[stopped] = 0.0, 1.0, -1
+            _column_goes(vertex, room, leaving, entering, who - n)
     return limit, UNFINISHED
 
 
-@njit(cache=True)
+@_step
 def _shift(problem, vertex):
     """Move rows at their kinks away from them, each by another length: steps get lengths again."""
     vertex.shifted[0] = True
@@ -184,7 +197,7 @@ def _shift(problem, vertex):
             vertex.slack[i] = length if vertex.side[i] == BELOW else -length
 
 
-@njit(cache=True, fastmath=FAST)
+@_fast
 def _price(problem, vertex, room):
     """Dual weights of F, and the norms of the edges along which its rows are let go."""
     k = vertex.size[0]
@@ -201,7 +214,7 @@ def _price(problem, vertex, room):
             room.norms[f] += row[f] * row[f]
 
 
-@njit(cache=True)
+@_step
 def _worst_row(problem, vertex, room):
     """Position in F of the row let go along the steepest edge, and its squared slope over length; or -1."""
     k = vertex.size[0]
@@ -221,20 +234,7 @@ def _worst_row(problem, vertex, room):
     return best, steepness
 
 
-@njit(cache=True, fastmath=FAST)
-def _scores(problem, vertex, room):
-    """Scores of all columns at u."""
-    J = len(vertex.weights)
-    for j in range(J):
-        room.scores[j] = vertex.held[j]
-    for f in range(vertex.size[0]):
-        row = problem.A[vertex.rows[f]]
-        u = room.u[f]
-        for j in range(J):
-            room.scores[j] += u * row[j]
-
-
-@njit(cache=True)
+@_fast
 def _entering(problem, vertex, room, steepness):
     """Column that violates its bound most, if its edge is steeper than a row's; or -1.
 
@@ -243,7 +243,13 @@ def _entering(problem, vertex, room, steepness):
     J, best, most = len(vertex.weights), -1, 0.0
     if vertex.size[0] == J:
         return -1
-    _scores(problem, vertex, room)
+    for j in range(J):
+        room.scores[j] = vertex.held[j]
+    for f in range(vertex.size[0]):
+        row = problem.A[vertex.rows[f]]
+        u = room.u[f]
+        for j in range(J):
+            room.scores[j] += u * row[j]
     for j in range(J):
         if vertex.place[j] < 0:
             score = room.scores[j]
@@ -265,7 +271,7 @@ def _entering(problem, vertex, room, steepness):
     return best
 
 
-@njit(cache=True)
+@_fast
 def _edge(problem, vertex, room, leaving, entering):
     """Direction of the edge in w, what it does to the rows, and the slope downhill."""
     for j in range(len(room.direction)):
@@ -282,21 +288,15 @@ def _edge(problem, vertex, room, leaving, entering):
         for s in range(vertex.size[0]):
             room.direction[vertex.columns[s]] = sign * vertex.inverse[s, leaving]
         slope = u if u < 0.0 else problem.upper[vertex.rows[leaving]] - u
-    _multiply(problem.A, room.direction, room.along)
+    for i in range(len(room.along)):
+        row, total = problem.A[i], 0.0
+        for j in range(len(row)):
+            total += row[j] * room.direction[j]
+        room.along[i] = total
     return slope
 
 
-@njit(cache=True, fastmath=FAST)
-def _multiply(A, direction, out):
-    for i in range(len(out)):
-        row = A[i]
-        total = 0.0
-        for j in range(len(row)):
-            total += row[j] * direction[j]
-        out[i] = total
-
-
-@njit(cache=True)
+@_step
 def _largest(values):
     """Largest absolute value."""
     largest = 0.0
@@ -305,7 +305,7 @@ def _largest(values):
     return largest
 
 
-@njit(cache=True)
+@_step
 def _drift(vertex, room, leaving):
     """How far the edge moves rows of F that must stay on their kinks, relative to the largest move."""
     error = 0.0
@@ -315,7 +315,7 @@ def _drift(vertex, room, leaving):
     return error / max(_largest(room.along), _largest(room.direction))
 
 
-@njit(cache=True)
+@_step
 def _kinks(problem, vertex, room):
     """Collect the kinks ahead: the step to each, by how much it bends the slope, and whose it is."""
     n, along, side = len(room.along), room.along, vertex.side
@@ -339,10 +339,10 @@ def _kinks(problem, vertex, room):
     return count
 
 
-@njit(cache=True)
+@_step
 def _turn(steps, jumps, ids, n_kinks, slope):
     """Move the kinks that the step passes to the front; return the place of the one it ends at, or -1."""
-    low, high, flat = 0, n_kinks, _FLAT * slope
+    low, high, flat = np.int64(0), n_kinks, _FLAT * slope
     while low < high:
         first, middle, last = steps[low], steps[(low + high) // 2], steps[high - 1]
         pivot = max(min(first, middle), min(max(first, middle), last))
@@ -364,7 +364,7 @@ def _turn(steps, jumps, ids, n_kinks, slope):
     return low if low < n_kinks else -1
 
 
-@njit(cache=True)
+@_step
 def _partition(steps, jumps, ids, low, high, pivot):
     """Order kinks low..high-1 as below, at and above the pivot; return where the latter two begin."""
     less, place, more = low, low, high
@@ -384,7 +384,7 @@ def _partition(steps, jumps, ids, low, high, pivot):
     return less, more
 
 
-@njit(cache=True)
+@_step
 def _move(problem, vertex, room, last):
     """Take the step to a kink; rows and weights passed on the way change sides."""
     n, step = len(room.along), room.steps[last]
@@ -401,7 +401,7 @@ def _move(problem, vertex, room, last):
         vertex.slack[i] -= step * room.along[i]
 
 
-@njit(cache=True)
+@_step
 def change_side(problem, vertex, i, side):
     """Put a row on another side; ``held`` follows."""
     before = vertex.side[i] == BELOW
@@ -414,52 +414,31 @@ def change_side(problem, vertex, i, side):
         vertex.held[j] += upper * row[j]
 
 
-@njit(cache=True)
-def _exchange(problem, vertex, room, leaving, entering, who):
-    """Change the vertex: a row is let go or a column taken in; row or weight ``who`` stopped the step."""
-    n = len(room.along)
-    if leaving >= 0:
-        change_side(problem, vertex, vertex.rows[leaving], ABOVE if room.u[leaving] < 0.0 else BELOW)
-    if who < n:
-        change_side(problem, vertex, who, KINK)
-        vertex.slack[who] = 0.0
-        _row_comes(problem, vertex, room, leaving, entering, who)
-    else:
-        stopped = vertex.columns[who - n]
-        vertex.weights[stopped], vertex.sign[stopped], vertex.place[stopped] = 0.0, 1.0, -1
-        _column_goes(vertex, room, leaving, entering, who - n)
-
-
-@njit(cache=True, fastmath=FAST)
+@_fast
 def _row_comes(problem, vertex, room, f, j, i):
     """Row i joins F, in place f of another one or together with column j: ``B^-1 -= a b'``."""
     k, row, inverse, a, b = vertex.size[0], problem.A[i], vertex.inverse, room.x, room.y
-    for g in range(k):
-        b[g] = 0.0
-    for s in range(k):
-        value = float(row[vertex.columns[s]])
-        for g in range(k):
-            b[g] += value * inverse[s, g]
-    if f >= 0:
-        for s in range(k):
-            a[s] = inverse[s, f] / b[f]
-        b[f] -= 1.0
-        _subtract(inverse, k, a, b)
-        vertex.rows[f] = i
-        return
+    b[:k] = 0.0
     pivot = float(row[j])
     for s in range(k):
-        pivot -= row[vertex.columns[s]] * a[s]
+        value = float(row[vertex.columns[s]])
+        pivot -= value * a[s]
+        for g in range(k):
+            b[g] += value * inverse[s, g]
     for s in range(k):
-        a[s] = inverse[s, k] = -a[s] / pivot
+        a[s] = inverse[s, f] / b[f] if f >= 0 else -a[s] / pivot
+    if f >= 0:
+        b[f] -= 1.0
+        vertex.rows[f] = i
     _subtract(inverse, k, a, b)
-    for g in range(k):
-        inverse[k, g] = -b[g] / pivot
-    inverse[k, k] = 1.0 / pivot
-    vertex.rows[k], vertex.columns[k], vertex.place[j], vertex.size[0] = i, j, k, k + 1
+    if f < 0:
+        for g in range(k):
+            inverse[g, k], inverse[k, g] = a[g], -b[g] / pivot
+        inverse[k, k] = 1.0 / pivot
+        vertex.rows[k], vertex.columns[k], vertex.place[j], vertex.size[0] = i, j, k, k + 1
 
 
-@njit(cache=True, fastmath=FAST)
+@_fast
 def _column_goes(vertex, room, f, j, s):
     """Column in place s of S goes, for column j or together with the row in place f: ``B^-1 -= a b'``."""
     k, inverse, a, b = vertex.size[0], vertex.inverse, room.x, room.y
@@ -471,10 +450,10 @@ def _column_goes(vertex, room, f, j, s):
         b[g] = inverse[s, g] / pivot
     if f < 0:
         a[s] -= 1.0
-        _subtract(inverse, k, a, b)
         vertex.columns[s], vertex.place[j] = j, s
-        return
     _subtract(inverse, k, a, b)
+    if f < 0:
+        return
     last = k - 1  # the last row and column move to the places that are free
     for g in range(k):
         inverse[s, g] = inverse[last, g]
@@ -485,7 +464,7 @@ def _column_goes(vertex, room, f, j, s):
         vertex.place[vertex.columns[s]] = s
 
 
-@njit(cache=True, fastmath=FAST)
+@_fast
 def _subtract(inverse, k, a, b):
     for s in range(k):
         row, value = inverse[s], a[s]

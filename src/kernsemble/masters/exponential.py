@@ -13,13 +13,12 @@ belong to one class each; those of MultiBoost serve all classes, with K weights.
 (3c), 0 <= sum_y lambda_(i,y) <= C/p, is left out. It is what a hinge loss would add: the conjugate of
 exp(-gamma) is finite for every lambda >= 0, so nothing bounds lambda from above. By (5) the optimal lambda is
 (C/p) exp(-gamma), which exceeds C/p wherever a margin is negative: with (3c) the optimum would be infeasible,
-without it duality is strong (``tests/test_exponential.py`` shows both).
+without it duality is strong (``tests/library/test_exponential.py`` shows both).
 
-Stop: duality gap at most ``tol`` times the objective, for a lambda scaled until it satisfies (3b); the
-solvers "fcd" and "lbfgsb" stop as their modules say, and report the same gap.
+Stop: duality gap at most ``tol`` times the objective, for a lambda scaled until it satisfies (3b); "fcd" and
+"lbfgsb" stop by rules of their own, and report the same gap.
 
-Solvers: "newton" (``exponential_newton``), "fcd" (algorithm 2 as printed, ``exponential_fcd``), "lbfgsb"
-(``exponential_lbfgs``). All of them work on one ``ExponentialState``.
+Solvers, in ``exponential_solvers``: "newton"; "fcd", algorithm 2 as printed; "lbfgsb".
 
 Paper symbols: lambda = u, c = output, m = n_samples, theta = violations, tau_max = tau_max, epsilon = eps.
 """
@@ -31,10 +30,12 @@ from hashlib import blake2b
 import numpy as np
 
 from kernsemble.masters.base import Solution
-from kernsemble.masters.exponential_fcd import FastCoordinateDescent
-from kernsemble.masters.exponential_lbfgs import LimitedMemory
-from kernsemble.masters.exponential_newton import LaggedNewton
-from kernsemble.masters.exponential_state import ExponentialState
+from kernsemble.masters.exponential_solvers import (
+    ExponentialState,
+    FastCoordinateDescent,
+    LaggedNewton,
+    LimitedMemory,
+)
 
 SOLVERS = ("newton", "fcd", "lbfgsb")
 _LOOSEST = 0.05  # relative gap that slack may lead to

@@ -45,10 +45,7 @@ _INSIDE = 1e-9  # share of its bound by which a dual weight is inside its box
 _TIGHT = 1e-9  # how near to its bound a score is that is there
 _MISSED = 1e-10  # of the objective: what weights of least norm may miss by rounding
 _MOST = 60  # bounds held or let go in the search for weights of least norm
-_MOST_LOOKS, _LEAST_LOOK = (
-    20,
-    50,
-)  # looks at all rows for some on the wrong side; how many are let in, at least
+_MOST_LOOKS, _LEAST_LOOK = 20, 50  # at all rows for some on the wrong side; how many are let in, at least
 _ZERO = 1e-12  # weight, relative to the largest, that counts as none
 
 
@@ -63,13 +60,25 @@ class _Hinges(NamedTuple):
 
 
 class _L1Master:
-    """What both losses share; a subclass makes the hinges, and says what ``Solution.u`` is."""
+    """What both losses share: the dual objective ``y'V - epsilon |V|_1``, and V = u times ``signs``."""
 
-    def __init__(self, hinges: _Hinges, n: int, intercept: str, positive: bool, tol: float, least_norm: bool):
+    def __init__(
+        self,
+        hinges: _Hinges,
+        y: np.ndarray,
+        signs: np.ndarray,
+        epsilon: float,
+        intercept: str,
+        positive: bool,
+        tol: float,
+        least_norm: bool,
+    ) -> None:
         if intercept not in INTERCEPTS:
             raise ValueError(f"intercept={intercept!r}: use one of {INTERCEPTS}.")
         self.hinges, self.intercept, self.positive = hinges, intercept, positive
+        self.y, self.signs, self.epsilon = y, signs, epsilon
         self.tol, self.least_norm = tol, least_norm
+        n = len(y)
         self.outputs = Outputs(n)
         self.solution: Solution | None = None
         self._sifting = Sifting(self.outputs, *hinges[:4])
@@ -89,7 +98,7 @@ class _L1Master:
 
     def pricing_weights(self) -> np.ndarray:
         """Signed dual weights V; before the first ``solve`` those of the problem without columns."""
-        return self._signed_weights((self.solution or self.solve()).u)
+        return self.signs * (self.solution or self.solve()).u
 
     def full_gap(self, score: float) -> float:
         """Gap of the problem over all hypotheses, the largest of their scores given: u is divided by it."""
@@ -113,7 +122,7 @@ class _L1Master:
         loss_at_zero = float(self.hinges.upper @ np.maximum(self.hinges.target, 0.0))
         converged = bool(gap <= max(self.tol * objective, _ROUNDING * loss_at_zero))
         self.solution = Solution(
-            theta[self._first :], b, self._own_weights(V), objective, gap, n_iter, converged, message
+            theta[self._first :], b, self.signs * V, objective, gap, n_iter, converged, message
         )
         return self.solution
 
@@ -151,7 +160,7 @@ class _L1Master:
         signed[: self._first] = False
         bounded = np.where(signed, scores, np.abs(scores))[self._costs > 0]
         largest = float((bounded + rounding[self._costs > 0]).max(initial=0.0))
-        gain = self._gain(V)
+        gain = float(self.y @ V - self.epsilon * np.abs(V).sum())
         V = V / max(1.0, largest) if gain > 0.0 else np.zeros_like(V)
         return V, max(0.0, gain / max(1.0, largest))
 
@@ -226,18 +235,6 @@ class _L1Master:
         H = self.outputs.select(self.hinges.sample[rows])[:, column].astype(np.float64)
         return H * self.hinges.sign[rows, None] * side
 
-    def _gain(self, V: np.ndarray) -> float:
-        """Dual objective at feasible V."""
-        raise NotImplementedError
-
-    def _own_weights(self, V: np.ndarray) -> np.ndarray:
-        """``Solution.u`` of signed dual weights."""
-        raise NotImplementedError
-
-    def _signed_weights(self, u: np.ndarray) -> np.ndarray:
-        """Signed dual weights of ``Solution.u``."""
-        raise NotImplementedError
-
 
 def _balanced(V: np.ndarray) -> np.ndarray:
     """Scale down the heavier sign until the sum is 0."""
@@ -297,13 +294,13 @@ class HingeLP(_L1Master):
     ) -> None:
         if solver not in SOLVERS:
             raise ValueError(f"solver={solver!r}: use one of {SOLVERS}.")
-        self.y = np.ascontiguousarray(y, dtype=np.float64)
-        n, weight = len(self.y), _weights(sample_weight, len(y))
-        hinges = _Hinges(np.arange(n), self.y, np.ones(n), C * weight, weight)
-        super().__init__(hinges, n, intercept, positive, tol, least_norm)
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        n, weight = len(y), _weights(sample_weight, len(y))
+        hinges = _Hinges(np.arange(n), y, np.ones(n), C * weight, weight)
+        super().__init__(hinges, y, y, 0.0, intercept, positive, tol, least_norm)
         self._model = None
         if solver != "sifting":
-            self._model = highs_model(self.y, hinges.upper, intercept, positive, solver)
+            self._model = highs_model(y, hinges.upper, intercept, positive, solver)
 
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of hypothesis outputs (n_samples,), int8 or float64; ``output`` is ignored."""
@@ -317,14 +314,6 @@ class HingeLP(_L1Master):
 
     def _minimize(self) -> tuple[np.ndarray, np.ndarray, int, str]:
         return super()._minimize() if self._model is None else self._model.solve()
-
-    def _gain(self, V: np.ndarray) -> float:
-        return float(self.y @ V)
-
-    def _own_weights(self, V: np.ndarray) -> np.ndarray:
-        return self.y * V
-
-    _signed_weights = _own_weights
 
 
 class EpsilonInsensitiveLP(_L1Master):
@@ -371,24 +360,16 @@ class EpsilonInsensitiveLP(_L1Master):
         tol: float = 1e-6,
         least_norm: bool = False,
     ) -> None:
-        self.y, self.epsilon = np.ascontiguousarray(y, dtype=np.float64), float(epsilon)
-        n, weight = len(self.y), _weights(sample_weight, len(y))
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        n, weight = len(y), _weights(sample_weight, len(y))
         hinges = _Hinges(
             np.tile(np.arange(n), 2),
             np.repeat([1.0, -1.0], n),
-            np.append(self.y - self.epsilon, -self.y - self.epsilon),
+            np.append(y - epsilon, -y - epsilon),
             np.tile(C * weight, 2),
             np.tile(weight, 2),
         )
-        super().__init__(hinges, n, intercept, positive, tol, least_norm)
-
-    def _gain(self, V: np.ndarray) -> float:
-        return float(self.y @ V - self.epsilon * np.abs(V).sum())
-
-    def _own_weights(self, V: np.ndarray) -> np.ndarray:
-        return V
-
-    _signed_weights = _own_weights
+        super().__init__(hinges, y, np.ones(n), float(epsilon), intercept, positive, tol, least_norm)
 
 
 def _weights(sample_weight: np.ndarray | None, n_samples: int) -> np.ndarray:

@@ -464,6 +464,11 @@ class NewtonSolver:
         self.x[:g] += offset
         self.f = self.matrix.scores(self.x)
 
+    def take_points(self, x: np.ndarray, f: np.ndarray, V: np.ndarray, combined: np.ndarray) -> None:
+        """Take other points, with their scores and their A'V."""
+        self.x, self.f, self.V, self.combined = x, f, V, combined
+        self._judge(self._part(None))
+
     def replace_dual(self, V: np.ndarray) -> None:
         """Take another dual point of the same objective."""
         self.V, self.combined = V, self.matrix.combine(V)

@@ -36,24 +36,22 @@ DeCoste, A modified finite Newton method for fast solution of large scale linear
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from kernsemble.masters.base import INTERCEPTS, Solution
-from kernsemble.masters.least_norm import least_norm as pick_least_norm
-from kernsemble.masters.least_norm import least_norm_between, on_margin
+from kernsemble.masters.exact_hinge import solve_exactly, start_tol
+from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.losses import BoxLoss
 from kernsemble.masters.newton import NewtonSolver
 from kernsemble.masters.one_thread import one_thread
 from kernsemble.masters.rows import Rows, Span
 
-_LEAST_NORM_TOL = 1e-12  # to which the problem is solved where the rows on the margin must be known
+_LEAST_NORM_TOL = 1e-12  # to which the problem is solved where it cannot be solved exactly
 _MORE = "Increase max_iter or tol."
 _SHARE = 1e-7  # of a reference value below which the objective counts as zero
 _FACE = 1e-7  # how near to 1 the margin of such a row is
-_MISSED = 1e-11  # of the loss at 0: an error of A'V that shows
 
 
 class ColumnQP:
@@ -148,9 +146,9 @@ class ColumnQP:
     def solve(self) -> Solution:
         """Re-optimize over all columns added so far, warm-started."""
         found = self._solver
-        n_iter = found.solve(self.tol, self.max_iter, self._scale(), self._reference())
+        n_iter = found.solve(self._first_tol(), self.max_iter, self._scale(), self._reference())
+        self._finish()
         converged = found.gap <= max(self.tol * max(abs(found.objective), found.floor), found.noise)
-        self._finish(converged)
         x, g = found.x, self.n_leading
         w = found.matrix.weights(x[g:])
         self.offsets_ = x[:g].copy()
@@ -170,10 +168,14 @@ class ColumnQP:
         )
         return self.solution
 
-    def _finish(self, converged: bool) -> None:
+    def _finish(self) -> None:
         """Change the points found in ways that the objectives do not see."""
         if self.positive:
             self._solver.drop_specks(0.1 * self.tol)
+
+    def _first_tol(self) -> float:
+        """Relative gap to reach by Newton's method."""
+        return self.tol
 
     def _scale(self) -> float:
         """Typical size of a residual: 1 for the hinge's targets."""
@@ -204,7 +206,8 @@ class HingeQP(ColumnQP):
     sample_weight : ndarray of shape (n_samples,), optional
         Factors s_i of C; 1 by default.
     least_norm : bool, default=False
-        Whether to return the dual solution of least weighted norm; worth it with a small tol.
+        Whether to return the dual solution of least weighted norm; without ``positive`` the problem is then
+        solved to rounding.
     intercept, positive, matrix, tol, max_iter
         As in `ColumnQP`.
 
@@ -230,47 +233,40 @@ class HingeQP(ColumnQP):
         **options,
     ) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
-        self.weight, self.least_norm = costs(len(self.y), 1.0, sample_weight), least_norm
+        self.C, self.weight, self.least_norm = C, costs(len(self.y), 1.0, sample_weight), least_norm
         super().__init__(type(self)._make_loss(self.y, C * self.weight), **options)
 
-    def _finish(self, converged: bool) -> None:
-        super()._finish(converged)
-        if self.least_norm:
+    def _first_tol(self) -> float:
+        """Where the solution is then made exact, few digits do."""
+        return start_tol(len(self.y)) if self.least_norm and not self.positive else self.tol
+
+    def _finish(self) -> None:
+        super()._finish()
+        found = self._solver
+        if not self.least_norm:
+            return
+        if self.positive:
             self._pick_dual()
+        elif found.gap > self._first_tol() * abs(found.objective) and not found.is_exhausted:
+            return  # iterations ran out
+        elif not solve_exactly(found, self.y, self.C, self.weight, self._first_tol()):
+            found.solve(_LEAST_NORM_TOL, self.max_iter, self._scale(), self._reference())
 
     def _pick_dual(self) -> None:
         """Take the dual solution of least norm, if rounding leaves it as good as the one that was found."""
         found, kept = self._solver, self._solver.V
         allowed = max(2.0 * found.gap, self.tol * abs(found.objective), found.noise)
-        for u in self._least_norms():
-            found.replace_dual(u * self.y)
-            if found.gap <= allowed:
-                return
-        found.replace_dual(kept)
-
-    def _least_norms(self) -> Iterator[np.ndarray]:
-        """Yield candidates, the most exact one first; columns at their bound may score less than 0."""
-        found = self._solver
         margins, upper = self.y * found.f, np.maximum(self.loss.upper, -self.loss.lower)
         face = np.flatnonzero((np.abs(margins - 1.0) <= _FACE) & (upper > 0.0))
         A, u = found.matrix.floats(face) * self.y[face, None], self.y * found.V
-        box = upper[face], self.weight[face]
         idle = np.zeros(A.shape[1], dtype=bool)
-        if self.positive:
-            idle[found.n_unbounded :] = found.x[found.n_unbounded :] == 0.0
-        if idle.any():
-            high = A.T @ u[face] - found.combined
-            low = np.full(len(high), -np.inf)
-            u[face] = least_norm_between(A, u[face], *box, ~idle, low, high)
-        else:  # all rows off the margin exactly at their bounds
-            v = np.where(margins < 1.0, upper, 0.0)
-            v[face] = 0.0
-            target = on_margin(A, u[face], found.matrix.combine(v * self.y), self.n_leading > 0)
-            v[face] = pick_least_norm(A, u[face], *box, target=target)
-            if np.abs(A.T @ v[face] - target).max(initial=0.0) <= _MISSED * float(upper.sum()):
-                yield v
-            u[face] = pick_least_norm(A, u[face], *box)
-        yield u
+        idle[found.n_unbounded :] = found.x[found.n_unbounded :] == 0.0
+        high = A.T @ u[face] - found.combined  # columns at their bound may score less than 0
+        low = np.full(len(high), -np.inf)
+        u[face] = least_norm_between(A, u[face], upper[face], self.weight[face], ~idle, low, high)
+        found.replace_dual(u * self.y)
+        if found.gap > allowed:
+            found.replace_dual(kept)
 
     def _dual_weights(self, V: np.ndarray) -> np.ndarray:
         """``u_i = V_i y_i``, in [0, c_i]."""
@@ -291,7 +287,7 @@ class Hinge(HingeQP):
     max_iter : int, default=1000
         Most Newton steps in one ``solve``.
     least_norm : bool, default=False
-        Whether to return the dual solution of least weighted norm; tol is then at most 1e-12.
+        Whether to return the dual solution of least weighted norm; the problem is then solved to rounding.
 
     References
     ----------
@@ -326,7 +322,7 @@ class Hinge(HingeQP):
             sample_weight=sample_weight,
             least_norm=least_norm,
             matrix=matrix,
-            tol=min(tol, _LEAST_NORM_TOL) if least_norm else tol,
+            tol=tol,
             max_iter=max_iter,
             **options,
         )

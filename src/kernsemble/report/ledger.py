@@ -432,10 +432,21 @@ def judge_cells(study: Study) -> list[LedgerRow]:
     """Return the rows of a study's printed numbers; raise unless its scale has the evidence of all."""
     reading = load_reading(study.plan.module)
     cells = read_cells(study.root / "published" / "published.csv", papers=None)
-    rows = [judge_cell(cell, reading, study) for cell in cells if cell.paper == study.key]
+    return _settled(judge_cell(cell, reading, study) for cell in cells if cell.paper == study.key)
+
+
+def judge_claims(study: Study) -> list[LedgerRow]:
+    """Return the rows of a study's claims; raise unless its scale has the evidence of all."""
+    reading = load_reading(study.plan.module)
+    claims = read_claims(study.root / "published" / "claims.yaml", papers=None)
+    return _settled(judge_claim(claim, reading, study) for claim in claims if claim.paper == study.key)
+
+
+def _settled(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
+    rows = list(rows)
     if late := [row for row in rows if row.verdict in LATE]:
         raise IncompleteEvidenceError(
-            f"{len(rows) - len(late)} of {len(rows)} printed numbers",
+            f"{len(rows) - len(late)} of {len(rows)} {rows[0].kind}s are settled",
             stale=any(row.verdict == Verdict.STALE for row in late),
         )
     return rows

@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from scipy import stats
 
 from kernsemble.report.figures import PALETTE, describe, render, subplots
-from kernsemble.report.ledger import COMPARED, EXACT, LedgerRow
+from kernsemble.report.ledger import COMPARED, EXACT, LedgerRow, Verdict
 from kernsemble.trials.evidence_file import write_atomically
 from kernsemble.trials.rooms import PAPERS
 
@@ -109,7 +109,7 @@ def _draw_quantiles_of(axes: Axes, paper: str, scores: np.ndarray) -> None:
 def save_ledger_figures(rows: Sequence[LedgerRow], folder: Path) -> None:
     """Write ``ledger_numbers`` and ``ledger_z`` as SVG and PNG."""
     scored = scored_rows(rows)
-    count, beyond = len(scored), sum(abs(row.z) > BEYOND for row in scored)
+    count, beyond = len(scored), sum(row.verdict != Verdict.MATCH for row in scored)
     shown = (
         f"{len(compared_rows(rows))} printed numbers against ours, most on the line of equality or near it."
     )

@@ -1,9 +1,10 @@
 """Sentences of an article, their numbers filled in from the evidence.
 
-``say(study, "{L3.stumps} of 14 sets, at {table1.error[sonar, SVM-Perc]:.1f} %")`` knows four kinds of names:
+``say(study, "{L3.stumps} of 14 sets, at {table1.error[sonar, SVM-Perc]:.1f} %")`` knows five kinds of names:
 
 - ``{L3.stumps}``: a fact that the check of a claim declares; also ``verdict`` and ``probability``;
-- ``{rounds.best}``: a fact of an exhibit;
+- ``{rounds.longest}``: a fact of an exhibit;
+- ``{cells.match}``, ``{claims.holds}``: how many of the study's have a verdict; ``all`` counts them;
 - ``{table1.error[sonar, SVM-Perc]}``: the mean over runs of a metric, of a dataset and method;
 - ``{ours.table1[sonar, SVM-Perc]}``, with ``printed``, ``z`` or ``verdict`` likewise: a row of the ledger.
 
@@ -14,12 +15,23 @@ and a line below the text says so.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from string import Formatter
 from typing import Any
 
-from kernsemble.report.ledger import DECIDED, LATE, Reading, judge_cell, load_reading
+from kernsemble.report.ledger import (
+    DECIDED,
+    LATE,
+    Reading,
+    Verdict,
+    judge_cell,
+    judge_cells,
+    judge_claims,
+    load_reading,
+)
 from kernsemble.report.published import read_cells
+from kernsemble.report.tables import scale_note
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.study import Study
@@ -27,7 +39,9 @@ from kernsemble.trials.study import Study
 MISSING = "—"
 OF_THE_LEDGER = ("ours", "printed", "z", "verdict")
 OF_A_CLAIM = ("verdict", "probability")
-_NAME = re.compile(r"(\w+)\.(\w+)(?:\[(.+?), (.+)\])?")
+COUNTED = {"cells": judge_cells, "claims": judge_claims}
+COUNTS = ("all", *(verdict.replace(" ", "_") for verdict in Verdict))
+_NAME = re.compile(r"(\w+)\.([\w-]+)(?:\[(.+?), (.+)\])?")
 
 
 class Said(str):
@@ -52,7 +66,7 @@ def say(study: Study, text: str) -> Said:
         Markdown. Names: see the module. Braces that are meant, as in formulas, are doubled.
     """
     facts = Facts(study)
-    return Said(facts.fill(text) + facts.late())
+    return Said("\n\n".join(filter(None, (facts.fill(text.strip()), facts.caveat()))))
 
 
 class Facts:
@@ -75,9 +89,13 @@ class Facts:
                 parts.append(self._shown(name, form))
         return "".join(parts)
 
-    def late(self) -> str:
-        """Say which of the evidence asked for so far is not complete; empty when all of it is."""
-        return f"\n\n*{MISSING}, evidence incomplete ({'; '.join(self.missing)}).*" if self.missing else ""
+    def caveat(self) -> str:
+        """Say that the scale is a smaller one, and which of the evidence asked for so far is incomplete."""
+        late = list(self.missing)
+        more = f"; and {len(late) - 2} more" if late[2:] else ""
+        told = f"{MISSING}, evidence incomplete: {'; '.join(late[:2])}{more}." if late else ""
+        text = f"{scale_note(self.study)}{told}".strip()
+        return f"*{text}*" if text else ""
 
     def _shown(self, name: str, form: str) -> str:
         try:
@@ -87,7 +105,7 @@ class Facts:
             return MISSING
         try:
             return format(value, form)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise PlanError(f"say: {{{name}:{form}}}: {error}") from None
 
     def value(self, name: str) -> Any:
@@ -103,7 +121,8 @@ class Facts:
         return self._mean(where, what, row, column)
 
     def _fact(self, where: str, what: str) -> Any:
-        known = self.reading.declared.get(where, ()) + OF_A_CLAIM * (where in self.reading.checks)
+        own = OF_A_CLAIM if where in self.reading.checks else COUNTS if where in COUNTED else ()
+        known = own + self.reading.declared.get(where, ())
         if what not in known:
             raise unknown(f"{where}.{what}", known or list(self.reading.declared))
         if where not in self._found:
@@ -115,6 +134,9 @@ class Facts:
 
     def _compute(self, where: str) -> Mapping[str, Any] | IncompleteEvidenceError:
         try:
+            if where in COUNTED:
+                verdicts = Counter(row.verdict.replace(" ", "_") for row in COUNTED[where](self.study))
+                return {"all": verdicts.total(), **{name: verdicts[name] for name in COUNTS[1:]}}
             if where in self.reading.sources:
                 return self._as_declared(where, self.reading.sources[where](self.study))
             finding = self.reading.checks[where](self.study)

@@ -39,8 +39,8 @@ CONNECT_SECONDS = 10.0
 REPLY_SECONDS = 30.0
 FITS = "fits"
 REMEDY = (
-    "Install there what is here (the same commit, `pip install .`, `dvc pull`) and start it again: workers "
-    "may join at any time."
+    "Install there what is here (the same commit, `pip install --editable .`, `dvc pull`) and start it "
+    "again: workers may join at any time."
 )
 
 

@@ -1,7 +1,7 @@
 """Evidence: what the trials of an exhibit gave, and how much of it is current.
 
 A row is current when its parameters and data are today's, and its code is today's or has been adopted
-(``experiments/warrants.py``). Any other row is stale: it is counted, never shown, and computed again.
+(``warrants.py``). Any other row is stale: it is counted, never shown, and computed again.
 Evidence is complete, or says that it is not: ``frame`` has all of it, and whoever asks whether something is
 there asks ``Evidence.is_complete`` or ``Evidence.require``.
 """

@@ -1,0 +1,366 @@
+r"""The exact solution of a hinge machine, and the least of its dual solutions, from one that is near.
+
+::
+
+    Primal:  min_{w, b}  1/2 |w|^2 + C sum_i s_i max(0, 1 - a_i'(b, w)),    a_i = y_i (1, H_i)
+    Dual:    max_t  sum_i s_i t_i - 1/2 |sum_i y_i s_i t_i H_i|^2,  0 <= t_i <= C,  [sum_i y_i s_i t_i = 0]
+
+with u_i = s_i t_i. The weights w are unique, u need not be: rows on the margin that depend on each other can
+exchange theirs. The one of least ``sum_i s_i t_i^2 = sum_i u_i^2 / s_i`` does not hang on the order of the
+samples, on the way a solver went, or on whether a sample is written twice or has weight 2.
+
+Equal rows have equal t there: a distinct row is one unknown, with the sum of its s_i. With the term
+``- delta / 2 sum_i s_i t_i^2`` the dual solution is unique. It tends to the one of least norm, and at some
+small delta the rows at t = 0, between, and at t = C are those of the limit. So
+
+1. the problem is solved at a small delta by the active-set method. The rows between their bounds are free,
+   the Cholesky factor of their products is kept: move towards the optimum over them; a row that meets its
+   bound leaves; at the optimum the row whose margin is most wrong becomes free;
+2. in the limit free rows have margin 1, a linear system. Where they depend on each other, the part of t that
+   changes nothing is projected off;
+3. bounds and margins of all samples are verified. Where they fail, delta is made smaller.
+
+Only rows near the margin take part in 1 and 2; those that were left out wrongly join in the next trial.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.linalg import lapack
+
+from kernsemble.masters.losses import FAST
+from kernsemble.masters.newton import NewtonSolver
+
+_START, _START_ROWS = 1e-2, 10.0  # relative gap to start from, at most and times the number of samples
+_BAND = 2.0  # times the root of that gap: distance from the margin up to which rows take part
+_OFF = 0.02  # distance from the margin at which they start at their bound
+_DELTA, _SMALLER, _TRIALS = 1e-6, 0.1, 8  # times the largest t: how far margins of free rows may be from 1
+_SLACK = 1e-10  # of margins, that is rounding
+_BOUND = 1e-11  # of t relative to C, that is rounding
+_RANK = 1e-8  # of a pivot relative to the largest, that is rounding
+_REFINEMENTS = 3
+_WRONG = 1e-10  # by so much a margin may be on the wrong side at small delta
+
+
+def solve_exactly(solver: NewtonSolver, y: np.ndarray, C: float, weight: np.ndarray, tol: float) -> bool:
+    """Move both points of a solver to the optimum, the dual one to that of least norm.
+
+    Parameters
+    ----------
+    solver : NewtonSolver
+        Of a hinge over any columns, with at most one leading column, of ones; near the optimum.
+    y : ndarray of shape (n_samples,)
+        Labels, -1 or +1.
+    C : float
+        Weight of the losses.
+    weight : ndarray of shape (n_samples,)
+        s_i.
+    tol : float
+        Relative gap of the points.
+
+    Returns
+    -------
+    bool
+        Whether that was verified; otherwise the points stay where they were.
+    """
+    u, margins, cost = solver.V * y, solver.f * y, C * weight
+    band, share = _BAND * np.sqrt(tol), 1.0
+    for trial in range(_TRIALS):
+        settled = (_room(u, margins, cost) > band) | (weight == 0.0)
+        near = np.flatnonzero(~settled)
+        t, limit, x = _solve_near(solver, near, (u, margins, y, weight), C, share, trial == 0)
+        if t is None:
+            return False
+        u[near] = (t if limit is None else limit) * weight[near]
+        if limit is not None:
+            points = _points(solver, u, y, cost, x)
+            margins = points[1] * y
+            room = _room(u, margins, cost)
+            if np.all((room >= np.where(settled, _SLACK, -_SLACK)) | (weight == 0.0)):
+                solver.take_points(*points)
+                return True
+        if limit is None or room[near].min(initial=0.0) < -_SLACK:
+            share *= _SMALLER
+    return False
+
+
+def start_tol(n_samples: int) -> float:
+    """Relative gap from which few rows are on the wrong side: each of them is a change of the active set."""
+    return min(_START, _START_ROWS / n_samples)
+
+
+def _room(u: np.ndarray, margins: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """How far margins are on the side where u belongs."""
+    return np.where(u == 0.0, margins - 1.0, np.where(u == cost, 1.0 - margins, -np.abs(margins - 1.0)))
+
+
+def _solve_near(solver, near, samples, C, share, is_first):
+    """Return t of the rows near the margin, at a small delta and in the limit; None where there is none."""
+    u, margins, y, weight = samples
+    rows, g = solver.matrix.floats(near) * y[near, None], solver.matrix.n_leading
+    first, group = _distinct(rows)
+    s, A, v = np.bincount(group, weights=weight[near]), rows[first], u * y
+    v[near] = 0.0
+    pull, t = solver.matrix.combine(v), np.bincount(group, weights=u[near]) / s
+    if is_first:
+        t = _settle(A, g, s, C, t, margins[near[first]])
+    t[t <= _BOUND * C], t[t >= (1.0 - _BOUND) * C] = 0.0, C
+    delta, free = share * _DELTA / (float(t.max(initial=0.0)) or 1.0), np.flatnonzero((t > 0.0) & (t < C))
+    n_free, free = _active_set(A, g, s, C, t, pull, delta, free)
+    if n_free < 0:
+        return None, None, None
+    limit, x = _limit(A, g, s, C, t, pull, np.sort(free[:n_free]))
+    return t[group], None if limit is None else limit[group], x
+
+
+def _settle(A, g, s, C, t, margins):
+    """Move t of rows off the margin to the bound of their side; others make up for it if they can."""
+    moved, off = t.copy(), np.abs(margins - 1.0) > _OFF
+    moved[off] = np.where(margins[off] > 1.0, 0.0, C)
+    if g:
+        excess, y = float(A[:, 0] @ (s * (moved - t))), A[:, 0]
+        room = np.where(off, 0.0, s * np.where(y * excess > 0.0, t, C - t))
+        if room.sum() <= abs(excess):
+            return t
+        moved -= np.sign(excess) * abs(excess) / room.sum() * y * room / s
+    return moved
+
+
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First positions of the distinct rows, in their order, and which of them each row is."""
+    hashes = np.empty(len(rows), dtype=np.uint64)
+    _hash(rows.view(np.uint64), hashes)
+    _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return first[order], place[group]
+
+
+def _points(solver, u, y, cost, x):
+    """Return x, scores, V and A'V; an intercept that no row determines is in the middle."""
+    V, g = u * y, solver.matrix.n_leading
+    combined = solver.matrix.combine(V)
+    if x is None:
+        x = combined.copy()
+        x[:g] = 0.0
+        if g:
+            offset = y - solver.matrix.scores(x)
+            up, down = np.where(y > 0.0, u < cost, u > 0.0), np.where(y > 0.0, u > 0.0, u < cost)
+            low, high = offset[up].max(initial=-np.inf), offset[down].min(initial=np.inf)
+            x[0] = 0.5 * (low + high) if np.isfinite(low + high) else (low if np.isfinite(low) else high)
+    return x, solver.matrix.scores(x), V, combined
+
+
+def _limit(A, g, s, C, t, pull, free):
+    """Solve at delta = 0 on these sets; None if t leaves its bounds."""
+    out = t.copy()
+    out[free] = 0.0
+    F, u = A[free], s[free] * t[free]
+    theta, b = pull + A.T @ (s * out) + F.T @ u, 0.0
+    products = F @ F.T
+    factor, pivots, rank, _ = lapack.dpstrf(
+        products, tol=_RANK * products.diagonal().max(initial=0.0), lower=1
+    )
+    basis, others = pivots[:rank] - 1, pivots[rank:] - 1
+    if rank:
+        L, B = factor[:rank, :rank], F[basis]
+        ones = B[:, 0] if g else np.zeros(rank)
+        for _ in range(_REFINEMENTS):
+            rhs = np.column_stack([1.0 - B @ theta - b * ones, ones])
+            step, along = lapack.dpotrs(L, rhs, lower=1)[0].T
+            if g:
+                change = float(ones @ step + theta[0]) / float(ones @ along)
+                b, step = b + change, step - change * along
+            u[basis] += step
+            theta += B.T @ step  # has more digits than the sum of all rows
+        theta[:g] = b
+    if len(others):  # their rows are those of the basis times X': [-X; 1] changes nothing
+        X = lapack.dtrtrs(L, factor[rank:, :rank].T, lower=1, trans=1)[0]
+        inverse = 1.0 / s[free]
+        normal = (X.T * inverse[basis]) @ X + np.diag(inverse[others])
+        step = np.linalg.solve(normal, inverse[others] * u[others] - X.T @ (inverse[basis] * u[basis]))
+        u[others] -= step
+        u[basis] += X @ step
+    out[free] = u / s[free]
+    if np.any(out < -_BOUND * C) or np.any(out > (1.0 + _BOUND) * C):
+        return None, None
+    return np.clip(out, 0.0, C), theta if rank else None
+
+
+def _active_set(A, g, s, C, t, pull, delta, free):
+    """Optimum at delta, t in place; the number of free rows, -1 without success, and the rows."""
+    F, size, n = A[free], len(free), len(A)
+    L, places = np.empty((n, n)), np.empty(n, dtype=np.int64)
+    places[:size] = free
+    products = F @ F.T
+    products[np.diag_indices(size)] += delta / s[free]
+    factor, failed = lapack.dpotrf(products, lower=1)
+    if failed:
+        return -1, places
+    L[:size, :size] = factor
+    theta = pull + A.T @ (s * t)
+    return _exchange(A, g, s, C, t, theta, delta, L, places, size, 20 * n + 100), places
+
+
+@njit(cache=True)
+def _hash(bits, out):
+    for i in range(len(out)):
+        total = np.uint64(14695981039346656037)
+        for j in range(bits.shape[1]):
+            total = (total ^ bits[i, j]) * np.uint64(1099511628211)
+            total ^= total >> np.uint64(29)
+        out[i] = total
+
+
+@njit(cache=True, fastmath=FAST)
+def _dot(a, b, n):
+    total = 0.0
+    for j in range(n):
+        total += a[j] * b[j]
+    return total
+
+
+@njit(cache=True, fastmath=FAST)
+def _add(a, b, factor, n):
+    for j in range(n):
+        a[j] += factor * b[j]
+
+
+@njit(cache=True)
+def _append(L, size, A, free, row, shift):
+    """Border the factor by a row."""
+    m, new = A.shape[1], L[size]
+    for k in range(size):
+        new[k] = (_dot(A[free[k]], A[row], m) - _dot(L[k], new, k)) / L[k, k]
+    square = _dot(A[row], A[row], m) + shift - _dot(new, new, size)
+    new[size] = np.sqrt(max(square, 0.5 * shift))
+    free[size] = row
+
+
+@njit(cache=True)
+def _delete(L, size, free, q):
+    """Take the row in place q out of the factor, by rotations."""
+    cosine, sine = np.empty(size), np.empty(size)
+    for i in range(q, size - 1):
+        free[i] = free[i + 1]
+        row, below = L[i], L[i + 1]
+        row[:q] = below[:q]
+        left = below[q]
+        for k in range(q, i):
+            row[k] = cosine[k] * left + sine[k] * below[k + 1]
+            left = cosine[k] * below[k + 1] - sine[k] * left
+        length = np.hypot(left, below[i + 1])
+        cosine[i], sine[i], row[i] = left / length, below[i + 1] / length, length
+
+
+@njit(cache=True)
+def _step(L, size, A, g, free, residual, d, work):
+    """Newton step d of the free rows' u, and the intercept it leads to."""
+    b = 0.0
+    for k in range(size):
+        d[k] = (residual[k] - _dot(L[k], d, k)) / L[k, k]
+    if g:
+        for k in range(size):
+            work[k] = (A[free[k], 0] - _dot(L[k], work, k)) / L[k, k]
+        b = _dot(d, work, size) / _dot(work, work, size)
+        _add(d, work, -b, size)
+    for k in range(size - 1, -1, -1):
+        d[k] /= L[k, k]
+        _add(d, L[k], -d[k], k)
+    return b
+
+
+@njit(cache=True)
+def _residual(A, g, t, theta, delta, i):
+    """``1 - a_i'w - delta t_i``, without the intercept."""
+    return 1.0 - _dot(A[i, g:], theta[g:], A.shape[1] - g) - delta * t[i]
+
+
+@njit(cache=True)
+def _pair(A, g, C, t, theta, delta):
+    """The two rows that ask for the most different intercepts, and can move towards each other."""
+    low, high, up, down = -np.inf, np.inf, -1, -1
+    for i in range(len(t)):
+        asked = A[i, 0] * _residual(A, g, t, theta, delta, i)
+        if t[i] != (C if A[i, 0] > 0.0 else 0.0) and asked > low:
+            low, up = asked, i
+        if t[i] != (0.0 if A[i, 0] > 0.0 else C) and asked < high:
+            high, down = asked, i
+    return (up, down) if low > high + _WRONG else (-1, -1)
+
+
+@njit(cache=True)
+def _move(A, s, C, t, theta, free, size, d):
+    """Move along d up to the first bound; return the share of d, and the place of the row there or -1."""
+    length, q = 1.0, -1
+    for k in range(size):
+        room = s[free[k]] * (C - t[free[k]] if d[k] > 0.0 else t[free[k]])
+        if room < length * abs(d[k]):
+            length, q = room / abs(d[k]), k
+    for k in range(size):
+        i = free[k]
+        t[i] = min(max(t[i] + length * d[k] / s[i], 0.0), C)
+        _add(theta, A[i], length * d[k], len(theta))
+    if q >= 0:
+        t[free[q]] = C if d[q] > 0.0 else 0.0
+    return length, q
+
+
+@njit(cache=True)
+def _most_wrong(A, g, t, theta, delta, b, is_free):
+    """The row whose margin is most on the wrong side of its bound; -1 if none is."""
+    worst, found = _WRONG, -1
+    for i in range(len(t)):
+        if not is_free[i]:
+            r = _residual(A, g, t, theta, delta, i) - (b * A[i, 0] if g else 0.0)
+            r = r if t[i] == 0.0 else -r
+            if r > worst:
+                worst, found = r, i
+    return found
+
+
+@njit(cache=True)
+def _enter(L, size, A, g, s, t, theta, delta, free, row, residual, is_free):
+    """Make a row free."""
+    _append(L, size, A, free, row, delta / s[row])
+    is_free[row], residual[size] = True, _residual(A, g, t, theta, delta, row)
+    return size + 1
+
+
+@njit(cache=True)
+def _exchange(A, g, s, C, t, theta, delta, L, free, size, max_changes):
+    """The active-set method; return the number of free rows, -1 if it needs too many changes."""
+    n = len(A)
+    d, work, residual, is_free = np.empty(n), np.empty(n), np.empty(n), np.zeros(n, dtype=np.bool_)
+    for k in range(size):
+        is_free[free[k]], residual[k] = True, _residual(A, g, t, theta, delta, free[k])
+    b = 0.0
+    for _ in range(max_changes):
+        if size > g:
+            b = _step(L, size, A, g, free, residual, d, work)
+            length, q = _move(A, s, C, t, theta, free, size, d)
+            for k in range(size):
+                residual[k] -= length * (residual[k] - (b * A[free[k], 0] if g else 0.0))
+            if q >= 0:
+                is_free[free[q]] = False
+                _delete(L, size, free, q)
+                residual[q : size - 1] = residual[q + 1 : size]
+                size -= 1
+                continue
+        if g and size <= 1:
+            if size == 0 or not 0.0 < t[free[0]] < C:
+                is_free[free[:size]] = False
+                up, down = _pair(A, g, C, t, theta, delta)
+                if up < 0:
+                    return 0
+                size = _enter(L, 0, A, g, s, t, theta, delta, free, up, residual, is_free)
+                size = _enter(L, size, A, g, s, t, theta, delta, free, down, residual, is_free)
+                continue
+            b = residual[0] * A[free[0], 0]
+        row = _most_wrong(A, g, t, theta, delta, b, is_free)
+        if row < 0:
+            return size
+        size = _enter(L, size, A, g, s, t, theta, delta, free, row, residual, is_free)
+    return -1

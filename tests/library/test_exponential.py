@@ -1,0 +1,239 @@
+"""The multi-class exponential master: its three solvers, its certificate, its dual."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from support.exponential_problems import pairs, problem
+from support.kkt import assert_kkt
+
+from kernsemble.masters.base import Solution
+from kernsemble.masters.exponential import SOLVERS, Exponential
+
+TIGHT = {"newton": {"tol": 1e-9}, "fcd": {"eps": 1e-8, "tau_max": 20_000}, "lbfgsb": {}}
+SHAPES = [(20, 5, 3), (12, 15, 4), (30, 8, 2)]  # samples, columns a class, classes
+
+
+def grown(labels, H, outputs, C, solver="newton", chunk=None, **options):
+    """A master that got its columns a few at a time, solved after each, and its last solution."""
+    master = Exponential(labels, C, solver=solver, **{**TIGHT[solver], **options})
+    chunk = chunk or len(outputs)
+    for start in range(0, len(outputs), chunk):
+        for j in range(start, min(start + chunk, len(outputs))):
+            master.add(H[:, j], int(outputs[j]))
+        solution = master.solve()
+    return master, solution
+
+
+def pair_objective(w, D, c):
+    """Problem (7), as printed."""
+    return w.sum() + c @ np.exp(-D @ w)
+
+
+def pair_gradient(w, D, c):
+    return 1.0 - D.T @ (c * np.exp(-D @ w))
+
+
+def as_pairs(solution, i, y):
+    """The solution of the same problem with the pairs for samples."""
+    return Solution(
+        solution.w,
+        0.0,
+        solution.u[i, y],
+        solution.objective,
+        solution.gap,
+        solution.n_iter,
+        solution.converged,
+    )
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_optimal_by_kkt_and_by_scipy_on_the_listed_pairs(rng, solver, shape):
+    labels, H, outputs = problem(rng, *shape, doubled=True)
+    K, C = shape[2], 50.0
+    _, solution = grown(labels, H, outputs, C, solver, chunk=K)
+    D, i, y = pairs(labels, H, outputs, K)
+    c = np.full(len(D), C / len(D))
+    # L-BFGS-B stops by its own rule, at half the digits of the others
+    tol = 2e-3 if solver == "lbfgsb" else 2e-4
+    assert_kkt(
+        D,
+        np.ones(len(D)),
+        as_pairs(solution, i, y),
+        loss="exponential",
+        penalty="l1",
+        C=c[0],
+        nonnegative=True,
+        tol=tol,
+    )
+    judge = minimize(
+        pair_objective, np.zeros(len(outputs)), (D, c), jac=pair_gradient, method="L-BFGS-B",
+        bounds=[(0, None)] * len(outputs), options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 10_000},
+    )  # fmt: skip
+    assert solution.objective == pytest.approx(judge.fun, rel=1e-6)
+    assert solution.objective == pytest.approx(pair_objective(solution.w, D, c), rel=1e-12)
+    assert -1e-12 <= solution.gap <= 1e-3 * solution.objective
+    assert solution.dual_objective <= judge.fun * (1 + 1e-9)
+    assert solution.converged
+
+
+def test_matches_cvxpy(rng):
+    cvxpy = pytest.importorskip("cvxpy")
+    labels, H, outputs = problem(rng, 20, 4, 3)
+    _, solution = grown(labels, H, outputs, 100.0)
+    D, _, _ = pairs(labels, H, outputs, 3)
+    w = cvxpy.Variable(D.shape[1], nonneg=True)
+    loss = cvxpy.Minimize(cvxpy.sum(w) + 100.0 / len(D) * cvxpy.sum(cvxpy.exp(-D @ w)))
+    cvxpy.Problem(loss).solve(solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    assert solution.objective == pytest.approx(loss.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_columns_shared_by_all_classes(rng, solver):
+    labels, H, _ = problem(rng, 24, 3, 3)
+    master = Exponential(labels, 80.0, per_class=False, solver=solver, **TIGHT[solver])
+    for column in H.T:
+        master.add(column)
+    solution = master.solve()
+    every = np.tile(np.arange(3), H.shape[1])  # the same problem, each column given to each class
+    _, listed = grown(labels, np.repeat(H, 3, axis=1), every, 80.0)
+    assert solution.w.shape == (H.shape[1], 3)
+    assert solution.objective == pytest.approx(listed.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_sample_of_weight_two_counts_as_two_samples(rng, solver):
+    labels, H, outputs = problem(rng, 20, 4, 3)
+    weight = rng.integers(1, 4, 20).astype(float)
+    _, weighted = grown(labels, H, outputs, 60.0, solver, sample_weight=weight)
+    rows = np.repeat(np.arange(20), weight.astype(int))
+    _, repeated = grown(labels[rows], H[rows], outputs, 60.0, solver)
+    assert weighted.objective == pytest.approx(repeated.objective, rel=1e-7)
+
+
+def test_strong_duality_holds_without_3c_and_the_optimum_violates_it(rng):
+    labels, H, outputs = problem(rng, 40, 2, 3)
+    C, p = 200.0, 40 * 2
+    _, solution = grown(labels, H, outputs, C)
+    used = solution.u[solution.u > 0]
+    printed = used @ (1.0 - np.log(p / C) - np.log(used))  # (3a)
+    D, i, y = pairs(labels, H, outputs, 3)
+    assert (D.T @ solution.u[i, y]).max() <= 1 + 1e-4  # (3b)
+    assert printed == pytest.approx(solution.objective, rel=1e-6)
+    assert solution.u.sum(axis=1).max() > 1.05 * C / p  # (3c) cuts the optimum off
+
+
+def test_gap_is_a_lower_bound_on_the_way(rng):
+    labels, H, outputs = problem(rng, 25, 6, 3)
+    _, exact = grown(labels, H, outputs, 1e3)
+    master = Exponential(labels, 1e3, solver="fcd", eps=0.0, tau_max=1)
+    for column, k in zip(H.T, outputs, strict=True):
+        master.add(column, int(k))
+    for _ in range(15):
+        solution = master.solve()
+        assert solution.dual_objective <= exact.objective * (1 + 1e-9) <= solution.objective * (1 + 2e-9)
+        master._new = [np.arange(len(outputs))]  # once more over all of them
+
+
+def test_full_gap_bounds_the_problem_over_columns_that_are_not_there(rng):
+    labels, H, outputs = problem(rng, 25, 6, 3)
+    _, whole = grown(labels, H, outputs, 500.0)
+    few = 2 * 3
+    master, solution = grown(labels, H[:, :few], outputs[:few], 500.0)
+    V = master.pricing_weights()
+    score = max(V[:, k] @ H[:, j] for j, k in enumerate(outputs))
+    gap = master.full_gap(score)
+    assert solution.objective - gap <= whole.objective * (1 + 1e-9)
+    assert gap >= solution.gap
+    assert score > master.threshold()
+
+
+def test_pricing_weights_are_the_left_side_of_3b(rng):
+    labels, H, outputs = problem(rng, 15, 3, 4)
+    master, solution = grown(labels, H, outputs, 40.0, solver="fcd", eps=0.1, tau_max=1)
+    D, i, y = pairs(labels, H, outputs, 4)
+    V = master.pricing_weights()
+    np.testing.assert_allclose(
+        [V[:, k] @ H[:, j] for j, k in enumerate(outputs)], D.T @ solution.u[i, y], rtol=1e-10, atol=1e-12
+    )
+
+
+def test_before_the_first_column_all_pairs_weigh_the_same():
+    labels = np.array([0, 1, 1, 2])
+    V = Exponential(labels, 8.0).pricing_weights()
+    np.testing.assert_allclose(V[0], [2.0, -1.0, -1.0])
+    np.testing.assert_allclose(V[3], [-1.0, -1.0, 2.0])
+
+
+def test_a_column_that_separates_its_class_gets_a_finite_weight():
+    labels = np.arange(30) % 3
+    for solver in SOLVERS:
+        master = Exponential(labels, 1e8, solver=solver, **TIGHT[solver])
+        for k in range(3):
+            master.add(np.where(labels == k, 1, -1), k)
+        np.testing.assert_allclose(master.solve().w, np.log(2e8 / 3) / 2, rtol=1e-3)
+
+
+def test_stage_wise_it_takes_adaboosts_step(rng):
+    labels, H, outputs = problem(rng, 40, 1, 2)
+    master = Exponential(labels, 1e8, solver="fcd", tau_max=1)
+    V = master.pricing_weights()
+    master.add(H[:, 0], int(outputs[0]))
+    solution = master.solve()
+    agree = V[:, outputs[0]] * H[:, 0]
+    step = 0.5 * np.log(agree[agree > 0].sum() / -agree[agree < 0].sum())  # (13)
+    np.testing.assert_allclose(solution.w, step, rtol=1e-6)
+
+
+def test_a_column_found_again_is_merged(rng):
+    labels, H, outputs = problem(rng, 20, 3, 3)
+    master, solution = grown(labels, H, outputs, 50.0)
+    again = Exponential(labels, 50.0, **TIGHT["newton"])
+    for _ in range(2):
+        for column, k in zip(H.T, outputs, strict=True):
+            again.add(column, int(k))
+    twice = again.solve()
+    assert len(twice.w) == 2 * len(solution.w)
+    assert again.n_distinct == master.n_distinct
+    assert again.n_active == np.count_nonzero(twice.w)
+    assert (twice.w[len(solution.w) :] == 0).all()
+    assert twice.objective == pytest.approx(solution.objective, rel=1e-8)
+
+
+def test_a_target_ends_each_solver_early(rng):
+    labels, H, outputs = problem(rng, 30, 6, 3)
+    _, exact = grown(labels, H, outputs, 1e3)
+    for solver in SOLVERS:
+        master = Exponential(labels, 1e3, solver=solver, **TIGHT[solver])
+        for column, k in zip(H.T, outputs, strict=True):
+            master.add(column, int(k))
+        solution = master.solve(target=1.05 * exact.objective)
+        assert exact.objective * (1 - 1e-9) <= solution.objective <= 1.05 * exact.objective
+
+
+def test_iterations_that_run_out_are_told():
+    labels, H, outputs = problem(np.random.default_rng(0), 30, 6, 3)
+    _, solution = grown(labels, H, outputs, 1e3, tol=1e-9, max_iter=1)
+    assert not solution.converged
+    assert "max_iter" in solution.message
+
+
+def test_bad_input_is_refused():
+    labels = np.array([0, 1, 2])
+    with pytest.raises(ValueError, match="solver='sgd'"):
+        Exponential(labels, solver="sgd")
+    with pytest.raises(ValueError, match="each of them present"):
+        Exponential(np.array([0, 2]))
+    master = Exponential(labels)
+    with pytest.raises(ValueError, match="must name the class"):
+        master.add(np.array([1, -1, 1]))
+    with pytest.raises(ValueError, match="-1 or \\+1"):
+        master.add(np.array([1, 0, 1]), 0)
+    with pytest.raises(ValueError, match="-1 or \\+1"):
+        master.add(np.array([1, 1]), 0)
+
+
+def test_without_columns_the_gap_is_closed():
+    solution = Exponential(np.array([0, 1, 2]), 7.0).solve()
+    assert solution.objective == pytest.approx(7.0)
+    assert solution.gap == pytest.approx(0.0, abs=1e-12)

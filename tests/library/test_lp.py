@@ -1,0 +1,271 @@
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from support.kkt import assert_kkt
+from support.margin_problems import SHAPES, problem, solve_along
+
+from kernsemble.masters.base import INTERCEPTS
+from kernsemble.masters.lp import SOLVERS, EpsilonInsensitiveLP, HingeLP
+
+
+def by_linprog(H, y, C, weight, intercept, positive):
+    """Optimal value of problem (4), written out."""
+    A = y[:, None] * H.astype(float)
+    parts, costs = [A], [np.ones(H.shape[1])]
+    if not positive:
+        parts, costs = [A, -A], costs * 2
+    if intercept != "none":
+        parts += [y[:, None], -y[:, None]]
+        costs.append(np.full(2, float(intercept == "penalized")))
+    parts.append(np.eye(len(y)))
+    costs.append(C * (np.ones(len(y)) if weight is None else weight))
+    return linprog(np.concatenate(costs), A_ub=-np.hstack(parts), b_ub=-np.ones(len(y))).fun
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("positive", [True, False])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_kkt_and_linprog(shape, intercept, positive, solver):
+    for seed in range(3):
+        kind = "reals" if seed == 1 else "signs"
+        H, y, weight = problem(seed, shape, kind, weighted=seed == 2)
+        C = (0.05, 0.3, 1.0)[seed]
+        settings = {"sample_weight": weight, "intercept": intercept, "positive": positive}
+        solution = solve_along(HingeLP(y, C, solver=solver, **settings), H)
+        assert solution.converged
+        expected = by_linprog(H, y, C, weight, intercept, positive)
+        assert solution.objective == pytest.approx(expected, rel=1e-6)
+        if intercept == "penalized":  # |b| is one more weight, of a constant column
+            H = np.column_stack([np.ones(len(y)), H])
+            solution = with_intercept_as_weight(solution)
+        assert_kkt(
+            H, y, solution, loss="hinge", penalty="l1", C=C, sample_weight=weight,
+            intercept="free" if intercept == "free" else "none",
+            nonnegative=positive and intercept != "penalized", tol=1e-5,
+        )  # fmt: skip
+
+
+def with_intercept_as_weight(solution):
+    return replace(solution, w=np.append(solution.b, solution.w), b=0.0)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_dual_point_is_feasible_at_every_round(solver, rng):
+    H, y, _ = problem(int(rng.integers(100)), "wide")
+    master = HingeLP(y, 0.4, intercept="free", solver=solver)
+    for column in H.T:
+        master.add(column)
+        solution = master.solve()
+        scores = (y * solution.u) @ H[:, : len(solution.w)]
+        assert scores.max() <= 1 + 1e-12
+        assert abs(y @ solution.u) < 1e-12
+        assert (solution.u >= 0).all()
+        assert (solution.u <= 0.4).all()
+        assert -1e-10 <= solution.gap <= 1e-6
+
+
+def test_full_gap_bounds_the_problem_over_all_columns(rng):
+    H, y, _ = problem(int(rng.integers(100)), "long")
+    optimum = by_linprog(H, y, 0.3, None, "none", True)
+    master = HingeLP(y, 0.3)
+    for column in H.T:
+        master.add(column)
+        solution = master.solve()
+        gap = master.full_gap(float((H.T @ master.pricing_weights()).max()))
+        assert solution.objective - gap <= optimum + 1e-9
+        assert solution.objective >= optimum - 1e-9
+    assert gap == pytest.approx(0.0, abs=1e-8)
+
+
+def test_known_optimum():
+    """One perfect column and its negative: all weight 1 on the first."""
+    y = np.array([1.0, -1.0, 1.0])
+    solution = solve_along(HingeLP(y, 1.0), np.column_stack([y, -y]).astype(np.int8))
+    np.testing.assert_allclose(solution.w, [1.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(solution.u.sum(), 1.0, atol=1e-9)
+
+
+def test_start_is_the_solution_without_columns():
+    y = np.array([1.0, -1.0])
+    master = HingeLP(y, 3.0)
+    np.testing.assert_array_equal(master.pricing_weights(), 3.0 * y)
+    assert master.solve().objective == 6.0
+    np.testing.assert_allclose(master.pricing_weights(), 3.0 * y)
+    assert master.threshold() == 1.0
+
+
+def test_refuses_what_it_does_not_know():
+    with pytest.raises(ValueError, match="solver='best'"):
+        HingeLP(np.ones(2), solver="best")
+    with pytest.raises(ValueError, match="intercept='maybe'"):
+        HingeLP(np.ones(2), intercept="maybe")
+
+
+def rows_and_costs(y, C, epsilon):
+    """Samples, signs and targets of the hinges that make up either loss, and their bounds."""
+    n = len(y)
+    if epsilon is None:
+        return np.arange(n), y, np.ones(n), C
+    signs = np.repeat([1.0, -1.0], n)
+    return np.tile(np.arange(n), 2), signs, np.append(y, -y) - epsilon, np.tile(C, 2)
+
+
+def optimum(H, y, C, epsilon, intercept, positive):
+    """Optimal value by scipy's HiGHS, of the problem written out in hinges."""
+    sample, sign, target, upper = rows_and_costs(y, C, epsilon)
+    A, b = sign[:, None] * H[sample], sign[:, None]
+    parts, costs = ([A], [np.ones(H.shape[1])]) if positive else ([A, -A], [np.ones(2 * H.shape[1])])
+    if intercept != "none":
+        parts += [b, -b]
+        costs.append(np.full(2, float(intercept == "penalized")))
+    parts.append(np.eye(len(target)))
+    costs.append(upper)
+    return linprog(np.concatenate(costs), A_ub=-np.hstack(parts), b_ub=-target).fun
+
+
+def awkward(rng):
+    """A small problem of the kinds at which solvers break: ties, copies, dependent or huge columns."""
+    n, J = int(rng.integers(1, 60)), int(rng.integers(0, 30))
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    lean = rng.normal(size=(n, J)) + 0.3 * y[:, None]
+    kind = rng.choice(["signs", "reals", "integers", "copies", "scaled", "kernel"])
+    if kind in ("signs", "copies"):
+        H = np.where(lean > 0, 1, -1).astype(np.int8)
+        if kind == "copies":
+            H = H[rng.integers(0, n // 4 + 1, n)]
+            H[:, J // 2 :][:, :1] = -H[:, :1]
+        return H, y
+    if kind == "kernel":
+        X = rng.normal(size=(n, 2))
+        return np.exp(-((X[:, None] - X[None]) ** 2).sum(-1))[:, rng.integers(0, n, J)], y
+    if kind == "integers":
+        return rng.integers(-2, 3, (n, J)).astype(float), y
+    return (lean * 10.0 ** rng.integers(-3, 4, J) if kind == "scaled" else lean), y
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_awkward_problems_agree_with_highs(seed):
+    rng = np.random.default_rng(seed)
+    H, y = awkward(rng)
+    epsilon = None if rng.random() < 0.6 else float(rng.choice([0.0, 0.1]))
+    if epsilon is not None:
+        y = np.round(rng.normal(size=len(y)), 1)
+    weight = np.ones(len(y)) if rng.random() < 0.5 else rng.integers(0, 3, len(y)).astype(float)
+    C, intercept, positive = 10.0 ** rng.integers(-4, 3), str(rng.choice(INTERCEPTS)), rng.random() < 0.5
+    settings = {"intercept": intercept, "positive": positive, "least_norm": rng.random() < 0.5}
+    settings["sample_weight"] = weight
+    master = HingeLP(y, C, **settings) if epsilon is None else EpsilonInsensitiveLP(y, C, epsilon, **settings)
+    for column in H.T:
+        master.add(column)
+        if rng.random() < 0.5:
+            master.solve()
+    solution = master.solve()
+    expected = optimum(H, y, C * weight, epsilon, intercept, positive)
+    scale = C * len(y) * 1e-9
+    assert solution.objective == pytest.approx(expected, rel=1e-8, abs=scale)
+    assert -1e-12 * expected - scale <= solution.gap <= 1e-8 * expected + scale
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_many_rows_are_sifted(intercept):
+    """More rows than the simplex looks at in one pass."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(6000) < 0.5, 1.0, -1.0)
+    X = rng.normal(size=(6000, 12)) + 0.1 * y[:, None]
+    for H in (np.where(X > 0.2, 1, -1).astype(np.int8), X):
+        solution = solve_along(HingeLP(y, 0.01, intercept=intercept), H)
+        master = HingeLP(y, 0.01, intercept=intercept, solver="dual-simplex")
+        for column in H.T:
+            master.add(column)
+        assert solution.objective == pytest.approx(master.solve().objective, rel=1e-9)
+        assert solution.gap <= 1e-11 * solution.objective
+
+
+def least_norm_dual(H, y, solution, C, weight, intercept, positive):
+    """The point of least norm on the dual optimal face that (w, b) leaves, by cvxpy."""
+    slack = 1 - y * (H @ solution.w + solution.b)
+    u = cp.Variable(len(y))
+    scores = H.T @ cp.multiply(y, u)
+    upper = C * weight
+    bounds = [u >= 0, u <= upper, u[slack > 1e-7] == upper[slack > 1e-7], u[slack < -1e-7] == 0]
+    for j in range(H.shape[1]):
+        if abs(solution.w[j]) > 1e-7:
+            bounds.append(scores[j] == np.sign(solution.w[j]))
+        else:
+            bounds += [scores[j] <= 1] if positive else [scores[j] <= 1, scores[j] >= -1]
+    if intercept == "free":
+        bounds.append(y @ u == 0)
+    kept = weight > 0
+    norm = cp.sum_squares(cp.multiply(u[kept], weight[kept] ** -0.5))
+    tight = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+    cp.Problem(cp.Minimize(norm), bounds).solve(solver=cp.CLARABEL, **tight)
+    return u.value
+
+
+@pytest.mark.parametrize("positive", [True, False])
+@pytest.mark.parametrize("intercept", ["none", "free"])
+@pytest.mark.parametrize("seed", range(4))
+def test_dual_of_least_norm(seed, intercept, positive):
+    H, y, weight = problem(seed, "long", "signs", weighted=seed % 2 == 1)
+    weight = np.ones(len(y)) if weight is None else weight
+    H = np.hstack([H[:, :3], -H[:, :3], H[:, 3:]])
+    settings = {"sample_weight": weight, "intercept": intercept, "positive": positive}
+    master, other, several = HingeLP(y, 0.13, **settings, least_norm=True), HingeLP(y, 0.13, **settings), 0
+    for j, column in enumerate(H.T):
+        master.add(column)
+        other.add(column)
+        solution, vertex = master.solve(), other.solve()
+        expected = least_norm_dual(H[:, : j + 1], y, vertex, 0.13, weight, intercept, positive)
+        np.testing.assert_allclose(solution.u, expected, atol=1e-7)
+        assert solution.gap <= 1e-10 * solution.objective
+        assert (solution.w**2).sum() <= (vertex.w**2).sum() + 1e-9
+        several += np.abs(master._sifting._duals() - solution.u).max() > 1e-3
+    assert several > 2  # a vertex alone would not do
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_of_least_norm_do_not_depend_on_the_solver(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (60, 3))
+    y = np.where(X[:, 0] + rng.normal(size=60) > 1.5, 1.0, -1.0)
+    H = np.where(X[:, :, None] > np.arange(3), 1, -1).reshape(60, -1).astype(np.int8)
+    found = [
+        solve_along(HingeLP(y, 0.5, solver=solver, positive=False, least_norm=True), H)
+        for solver in SOLVERS[:3]
+    ]
+    w = cp.Variable(H.shape[1])
+    value = cp.norm1(w) + 0.5 * cp.sum(cp.pos(1 - cp.multiply(y, H @ w)))
+    least = found[0].objective * (1 + 1e-10)
+    cp.Problem(cp.Minimize(cp.sum_squares(w)), [value <= least]).solve(solver=cp.CLARABEL)
+    for solution in found:
+        np.testing.assert_allclose(solution.w, found[0].w, atol=1e-9)
+        np.testing.assert_allclose(solution.w, w.value, atol=1e-3)
+
+
+def test_dual_of_least_norm_does_not_see_order_copies_or_solver(rng):
+    H, y, _ = problem(5, "long", "signs")
+    twice = rng.integers(1, 3, len(y))
+    order = rng.permutation(int(twice.sum()))
+    rows = np.repeat(np.arange(len(y)), twice)[order]
+    for columns in range(1, H.shape[1] + 1):
+        settings = {"least_norm": True}
+        weighted = solve_along(HingeLP(y, 0.1, sample_weight=twice, **settings), H[:, :columns])
+        copied = solve_along(HingeLP(y[rows], 0.1, **settings), H[rows, :columns])
+        np.testing.assert_allclose(copied.u, (weighted.u / twice)[rows], atol=1e-10)
+        by_highs = HingeLP(y, 0.1, sample_weight=twice, solver="dual-simplex", **settings)
+        np.testing.assert_allclose(solve_along(by_highs, H[:, :columns]).u, weighted.u, atol=1e-8)
+
+
+def test_optimum_by_construction_at_any_cost():
+    """One column, right on three rows and wrong on one: w = 1 as soon as 2 C > 1."""
+    y, h = np.ones(4), np.array([1, 1, 1, -1], dtype=np.int8)
+    for C in (1e-8, 0.4, 0.6, 1.0, 1e4, 1e8, 1e12):
+        solution = solve_along(HingeLP(y, C), h[:, None])
+        right = 2 * C > 1
+        assert solution.w[0] == float(right)
+        assert solution.objective == pytest.approx(1 + 2 * C if right else 4 * C, rel=1e-12)
+        assert 0 <= solution.gap <= 1e-15 * max(1.0, C) * solution.objective

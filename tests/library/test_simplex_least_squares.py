@@ -1,0 +1,146 @@
+"""Least squares on simplex codes: from J x J equations, by the printed inverse, and against other judges."""
+
+import numpy as np
+import pytest
+from support.kkt import assert_kkt
+
+from kernsemble.masters.simplex_inverse import SimplexInverse
+from kernsemble.masters.simplex_least_squares import SimplexLeastSquares, simplex_codes
+
+SHAPES = [(30, 4, 3), (12, 40, 4), (25, 8, 2)]  # samples (long, wide), columns, classes
+
+
+def problem(rng, n, n_columns, n_classes, doubled=False):
+    """Labels and random signs; on request also repeated, opposite and constant columns."""
+    labels = rng.permutation(np.arange(n) % n_classes)
+    H = rng.choice(np.array([-1, 1], dtype=np.int8), (n, n_columns))
+    if doubled:
+        H = np.hstack([H, H[:, :2], -H[:, :1], np.ones((n, 1), dtype=np.int8), H[:, :1]])
+    return labels, H
+
+
+def solved(labels, H, C, master=SimplexLeastSquares, **options):
+    master = master(labels, C, **options)
+    for column in H.T:
+        master.add(column)
+        solution = master.solve()
+    return master, solution
+
+
+def ridge(labels, H, C, weight=None):
+    """Weights and intercepts by solving the (J + 1) x (J + 1) equations with a free intercept at once."""
+    L = simplex_codes(labels.max() + 1)[labels]
+    s = np.ones(len(labels)) if weight is None else weight
+    A = np.column_stack([H, np.ones(len(H))]).astype(float)
+    penalty = np.diag([*np.full(H.shape[1], 1 / C), 0.0])
+    theta = np.linalg.solve(A.T @ (s[:, None] * A) + penalty, A.T @ (s[:, None] * L))
+    return theta[:-1], theta[-1]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 10, 43])
+def test_codes_are_a_regular_simplex(n_classes):
+    codes = simplex_codes(n_classes)
+    assert codes.shape == (n_classes, n_classes - 1)
+    expected = np.full((n_classes, n_classes), -1 / (n_classes - 1))
+    np.fill_diagonal(expected, 1.0)
+    np.testing.assert_allclose(codes @ codes.T, expected, atol=1e-13)
+    np.testing.assert_allclose(codes.sum(axis=0), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_optimal_by_kkt_and_by_ridge(rng, shape, C):
+    labels, H = problem(rng, *shape, doubled=True)
+    _, solution = solved(labels, H, C)
+    W, b = ridge(labels, H, C)
+    np.testing.assert_allclose(solution.w, W, atol=1e-8 * max(1, C))
+    np.testing.assert_allclose(solution.b, b, atol=1e-9 * max(1, C))
+    L = simplex_codes(shape[2])[labels]
+    assert_kkt(H, L, solution, loss="squared", C=C, intercept="free", tol=1e-9 * max(1, C))
+    residual = L - H @ solution.w - solution.b
+    objective = 0.5 * (solution.w**2).sum() + 0.5 * C * (residual**2).sum()
+    assert solution.objective == pytest.approx(objective, rel=1e-10)
+    assert 0 <= solution.gap <= 1e-12 * objective
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_printed_inverse_finds_the_same(rng, shape):
+    labels, H = problem(rng, *shape, doubled=True)
+    ours, theirs = SimplexLeastSquares(labels, 5.0), SimplexInverse(labels, 5.0)
+    np.testing.assert_allclose(ours.pricing_weights(), theirs.pricing_weights(), atol=1e-12)
+    for column in H.T:
+        ours.add(column)
+        theirs.add(column)
+        a, b = ours.solve(), theirs.solve()
+        np.testing.assert_allclose(a.w, b.w, atol=1e-9)
+        np.testing.assert_allclose(a.b, b.b, atol=1e-9)
+        np.testing.assert_allclose(a.u, b.u, atol=1e-8)
+        np.testing.assert_allclose(ours.pricing_weights(), theirs.pricing_weights(), atol=1e-8)
+        assert a.objective == pytest.approx(b.objective, rel=1e-9)
+    n = len(labels)
+    np.testing.assert_allclose(
+        theirs.inverse @ (H @ H.T.astype(float) + np.eye(n) / 5.0), np.eye(n), atol=1e-8
+    )
+
+
+def test_matches_cvxpy(rng):
+    cvxpy = pytest.importorskip("cvxpy")
+    labels, H = problem(rng, 20, 6, 3)
+    L, C = simplex_codes(3)[labels], 4.0
+    W, b = cvxpy.Variable((6, 2)), cvxpy.Variable((1, 2))
+    residual = L - H.astype(float) @ W - np.ones((20, 1)) @ b
+    loss = cvxpy.Minimize(0.5 * cvxpy.sum_squares(W) + 0.5 * C * cvxpy.sum_squares(residual))
+    cvxpy.Problem(loss).solve(solver="CLARABEL")
+    _, solution = solved(labels, H, C)
+    assert solution.objective == pytest.approx(loss.value, rel=1e-6)
+    np.testing.assert_allclose(solution.w, W.value, atol=1e-5)
+
+
+def test_a_sample_of_weight_two_counts_as_two_samples(rng):
+    labels, H = problem(rng, 20, 5, 3)
+    weight = rng.integers(1, 4, 20)
+    _, weighted = solved(labels, H, 3.0, sample_weight=weight.astype(float))
+    rows = np.repeat(np.arange(20), weight)
+    _, repeated = solved(labels[rows], H[rows], 3.0)
+    np.testing.assert_allclose(weighted.w, repeated.w, atol=1e-10)
+    np.testing.assert_allclose(weighted.b, repeated.b, atol=1e-10)
+    assert weighted.objective == pytest.approx(repeated.objective)
+
+
+def test_real_valued_columns_after_signs(rng):
+    labels, H = problem(rng, 25, 4, 3)
+    H = np.hstack([H.astype(float), np.cos(rng.normal(size=(25, 3)))])
+    master = SimplexLeastSquares(labels, 2.0)
+    for j, column in enumerate(H.T):
+        master.add(column.astype(np.int8) if j < 4 else column)
+    np.testing.assert_allclose(master.solve().w, ridge(labels, H, 2.0)[0], atol=1e-10)
+
+
+def test_many_columns_do_not_drift(rng):
+    """300 rounds of updates against one solve from nothing, at a C that leaves little regularization."""
+    labels, H = problem(rng, 200, 300, 4)
+    _, solution = solved(labels, H, 1e3)
+    np.testing.assert_allclose(solution.w, ridge(labels, H, 1e3)[0], atol=1e-6)
+    assert solution.gap <= 1e-9 * solution.objective
+
+
+def test_the_start_is_the_centered_codes(rng):
+    labels, _ = problem(rng, 10, 1, 3)
+    codes = simplex_codes(3)[labels]
+    U = SimplexLeastSquares(labels, 7.0).pricing_weights()
+    np.testing.assert_allclose(U, 7.0 * (codes - codes.mean(axis=0)), atol=1e-13)
+
+
+def test_the_dual_is_feasible_and_its_objective_is_below_the_primals(rng):
+    labels, H = problem(rng, 30, 5, 4)
+    master, solution = solved(labels, H, 9.0)
+    U, L = solution.u, simplex_codes(4)[labels]
+    np.testing.assert_allclose(U.sum(axis=0), 0.0, atol=1e-10)
+    dual = (U * L).sum() - 0.5 * ((H.T @ U) ** 2).sum() - 0.5 / 9.0 * (U**2).sum()
+    assert solution.dual_objective == pytest.approx(dual, rel=1e-10)
+    assert master.threshold() == 0.0
+
+
+def test_a_column_of_the_wrong_length_is_refused():
+    with pytest.raises(ValueError, match="expected \\(3,\\)"):
+        SimplexLeastSquares(np.array([0, 1, 1])).add(np.ones(2, dtype=np.int8))

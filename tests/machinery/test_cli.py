@@ -1,0 +1,227 @@
+"""The command line says what it did and what went wrong, in words."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from support.machinery import MODULE, make_repository, open_fake
+
+from kernsemble.report.cli import build_parser, main
+from kernsemble.trials.evidence_file import only_writer
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = ("list", "reproduce", "verify", "ledger", "fingerprint")
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    made = make_repository(tmp_path / "repository")
+    params = made / "params.yaml"
+    text = params.read_text().replace("    trouble: {datasets: [coin], runs: 1}\n", "")
+    params.write_text(text)
+    monkeypatch.setenv("KERNSEMBLE_ROOT", str(made))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    for name in ("KERNSEMBLE_JOBS", "KERNSEMBLE_FRESH", "KERNSEMBLE_SCALE"):
+        monkeypatch.delenv(name, raising=False)
+    return made
+
+
+def run(capsys, *arguments):
+    status = main(list(arguments))
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_help_of_every_command(capsys):
+    for arguments in ([], *([command] for command in COMMANDS)):
+        with pytest.raises(SystemExit) as stop:
+            build_parser().parse_args([*arguments, "--help"])
+        assert stop.value.code == 0
+        assert "usage: python -m kernsemble" in capsys.readouterr().out
+
+
+def test_evidence_verification_and_overview(root, capsys):
+    arguments = ("reproduce", MODULE, "--no-notebook", "--jobs", "1", "--scale")
+    status, out, _ = run(capsys, *arguments, "quick")
+    assert status == 0
+    assert "fake_paper: 0 of 9 trials agree" in out
+    assert "9 have no committed row" in out
+    assert run(capsys, "verify", MODULE)[0] == 1
+    assert run(capsys, *arguments, "paper")[0] == 0
+    status, out, _ = run(capsys, "verify", MODULE)
+    assert status == 0
+    assert "9 of 9 trials agree with the committed evidence (equal to 4 significant digits" in out
+    agreement = json.loads((root / "results/quick/fake_paper/agreement.json").read_text())
+    assert agreement["agree"] == agreement["trials"] == 9
+    status, out, _ = run(capsys, "list", MODULE)
+    assert "table1      160 of 160    complete" in out
+    status, out, _ = run(capsys, "list", MODULE, "--scale", "smoke")
+    assert "table1        0 of 4      about 0 s left" in out
+    assert "figure1" not in out
+
+
+def test_stale_evidence_is_reported_loudly(root, capsys):
+    for scale in ("paper", "quick"):
+        run(capsys, "reproduce", MODULE, "--no-notebook", "--jobs", "1", "--scale", scale)
+    params = root / "params.yaml"
+    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    status, out, _ = run(capsys, "verify", MODULE, "--compute", "--jobs", "1")
+    assert status == 0
+    assert "STALE: fake_paper: 80 of 167 committed rows" in out
+    assert run(capsys, "verify", MODULE, "--strict")[0] == 1
+    assert "--scale paper" in out
+    assert "80 stale, about 0 s left" in run(capsys, "list", MODULE)[1]
+
+
+def test_fresh_computes_anew_and_only_the_exhibit_asked_for(root, capsys):
+    arguments = [
+        "reproduce",
+        MODULE,
+        "--no-notebook",
+        "--jobs",
+        "1",
+        "--scale",
+        "paper",
+        "--exhibit",
+        "timing",
+    ]
+    run(capsys, *arguments)
+    study = open_fake(root)
+    first = study.path("timing").read_bytes()
+    assert not study.path("table1").exists()
+    run(capsys, *arguments)
+    assert study.path("timing").read_bytes() == first
+    run(capsys, *arguments, "--fresh")
+    assert study.path("timing").read_bytes() != first
+
+
+def test_notebook_is_rendered(root, capsys):
+    cells = [
+        new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}),
+        new_code_cell("print(scale)"),
+    ]
+    nbformat.write(new_notebook(cells=cells), root / "notebooks/fake_paper/fake_paper.ipynb")
+    assert run(capsys, "reproduce", MODULE, "--scale", "smoke", "--jobs", "1")[0] == 0
+    rendered = nbformat.read(root / "results/smoke/fake_paper/fake_paper.ipynb", as_version=4)
+    assert rendered.cells[1].outputs[0].text == "smoke\n"
+
+
+def test_notebook_is_rendered_from_what_is_there_on_demand(root, capsys):
+    status = f"open_study({MODULE!r}, scale).evidence('table1').status"
+    show = f"from kernsemble.trials.study import open_study\nprint({status})"
+    cells = [new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}), new_code_cell(show)]
+    nbformat.write(new_notebook(cells=cells), root / "notebooks/fake_paper/fake_paper.ipynb")
+    assert run(capsys, "reproduce", MODULE, "--scale", "paper", "--no-compute")[0] == 0
+    rendered = nbformat.read(root / "results/paper/fake_paper/fake_paper.ipynb", as_version=4)
+    assert rendered.cells[1].outputs[0].text == "incomplete: 0 of 160 trials\n"
+    assert not (root / "results/paper/fake_paper/evidence").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "again"),
+    [
+        (None, False),
+        ("params.yaml", True),
+        ("results/quick/fake_paper/kept", True),  # what it wrote
+        ("results/quick/fake_paper/evidence/table1.csv", False),  # a damaged line is mended first
+    ],
+)
+def test_notebook_is_run_again_only_where_something_has_changed(root, capsys, path, again):
+    keep = "from pathlib import Path\nPath('../../results/quick/fake_paper/kept').touch()"
+    cells = [new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}), new_code_cell(keep)]
+    nbformat.write(new_notebook(cells=cells), root / "notebooks/fake_paper/fake_paper.ipynb")
+    arguments = ("reproduce", MODULE, "--scale", "quick", "--jobs", "1")
+    assert "running its notebook" in run(capsys, *arguments)[2]
+    if path is not None:
+        with (root / path).open("a") as file:
+            file.write("\n# changed\n")
+    assert ("running its notebook" in run(capsys, *arguments)[2]) == again
+
+
+def test_two_runs_of_all_papers_do_not_go_on_side_by_side(root, capsys):
+    with only_writer(root / "results" / "quick"):
+        status, _, err = run(capsys, "reproduce", MODULE, MODULE, "--no-notebook", "--jobs", "1")
+    assert status == 2
+    assert "Another run" in err
+    assert "wait until it ends, or stop it" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("reproduce", "linli2004"), 2, ["No paper 'linli2004'", "linli2005"]),
+        (("reproduce", "all", "lin2013"), 2, ["No paper 'lin2013'", "lin2012"]),
+        (("reproduce", ".."), 2, ["No paper '..'"]),
+        (("reproduce", MODULE, "--jobs", "0"), 2, ["jobs is 0"]),
+        (("reproduce", MODULE, "--exhibit", "table9"), 2, ["no exhibit 'table9'", "table1"]),
+        (("reproduce", MODULE, "--scale", "quick", "--jobs", "1"), 1, ["There is no notebook"]),
+        (("list", "nowhere.trials"), 2, ["nowhere"]),
+    ],
+)
+def test_mistakes_are_named_without_a_traceback(root, capsys, arguments, status, words):
+    found, _, err = run(capsys, *arguments)
+    assert found == status
+    assert err.splitlines()[-1].startswith("kernsemble: ")
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err
+
+
+def test_misspelt_parameter_stops_before_anything_runs(root, capsys):
+    params = root / "params.yaml"
+    params.write_text(params.read_text().replace("bias: 0.5", "biass: 0.5"))
+    status, _, err = run(capsys, "reproduce", MODULE)
+    assert status == 2
+    assert "unknown key 'biass'; allowed are bias, n, rule" in err
+    assert not (root / "results").exists()
+
+
+def test_failed_trials_give_status_1_and_their_keys(root, capsys):
+    params = root / "params.yaml"
+    text = params.read_text().replace(
+        "  quick:\n", "    trouble: {datasets: [coin], methods: [raises, fine], runs: 1}\n  quick:\n"
+    )
+    params.write_text(text)
+    status, _, err = run(
+        capsys,
+        "reproduce",
+        MODULE,
+        "--scale",
+        "paper",
+        "--no-notebook",
+        "--jobs",
+        "1",
+        "--exhibit",
+        "trouble",
+    )
+    assert status == 1
+    assert "1 trials failed" in err
+    assert "trouble / coin / raises / trial 0: ZeroDivisionError: no such luck" in err
+
+
+def test_folder_without_repository_is_named(tmp_path):
+    environment = {**os.environ, "KERNSEMBLE_ROOT": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "kernsemble", "ledger"], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "No params.yaml" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_data_commands_are_passed_on(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["data", "--help"])
+    assert stop.value.code == 0
+    assert "python -m kernsemble data" in capsys.readouterr().out
+
+
+def test_reader_that_stops_early_is_no_error():
+    command = f"{sys.executable} -m kernsemble list --scale smoke | true"
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert "BrokenPipe" not in done.stderr

@@ -1,0 +1,135 @@
+"""pyproject.toml, requirements.lock and environment.yml agree, and the set-up script says what to do."""
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LOCK_LINES = [
+    line
+    for line in (ROOT / "requirements.lock").read_text().splitlines()
+    if line and not line.startswith("#")
+]
+LOCK = [Requirement(line) for line in LOCK_LINES]
+DECLARED = [
+    Requirement(text)
+    for text in PROJECT["dependencies"]
+    + [line for extra in PROJECT["optional-dependencies"].values() for line in extra]
+]
+
+
+def test_lock_has_exact_pins_and_no_addresses():
+    for requirement in LOCK:
+        assert re.fullmatch(r"==[^*,]+", str(requirement.specifier)), f"{requirement} is not an exact pin"
+        assert requirement.url is None
+    assert not [line for line in LOCK_LINES if "://" in line or line.startswith("-")]
+
+
+@pytest.mark.parametrize("requirement", DECLARED, ids=str)
+def test_every_declared_requirement_is_pinned_to_a_version_it_allows(requirement):
+    pins = [pin for pin in LOCK if canonicalize_name(pin.name) == canonicalize_name(requirement.name)]
+    assert pins, f"{requirement.name} is not in requirements.lock: run `make lock`"
+    for pin in pins:
+        pinned = str(pin.specifier).removeprefix("==")
+        assert requirement.specifier.contains(pinned), (
+            f"{pin} does not satisfy {requirement}: run `make lock`"
+        )
+
+
+def test_what_is_installed_is_what_is_pinned():
+    environment = {**default_environment(), "extra": ""}
+    wrong = {}
+    for pin in LOCK:
+        if pin.marker is not None and not pin.marker.evaluate(environment):
+            continue
+        try:
+            installed = version(pin.name)
+        except PackageNotFoundError:
+            installed = "missing"
+        if not pin.specifier.contains(installed, prereleases=True):
+            wrong[str(pin)] = installed
+    assert not wrong, "run `make clean` and `make test`"
+
+
+def test_conda_uses_the_same_lock_and_python():
+    conda = yaml.safe_load((ROOT / "environment.yml").read_text())
+    plain = [entry for entry in conda["dependencies"] if isinstance(entry, str)]
+    (pip,) = [entry["pip"] for entry in conda["dependencies"] if isinstance(entry, dict)]
+    assert pip == ["-r requirements.lock", "-e ."]  # a file of requirements takes no other options
+    assert f"python {PROJECT['requires-python']}" in plain
+    assert {entry.split()[0] for entry in plain} == {"python", "pip", "git", "make"}, (
+        "pins belong in the lock"
+    )
+
+
+def test_set_up_script_knows_the_same_oldest_python():
+    oldest = PROJECT["requires-python"].removeprefix(">=")
+    script = (ROOT / "tools/setup").read_text()
+    assert f"Python {oldest} or newer" in script
+    assert f"({oldest.replace('.', ', ')})" in script
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A folder with what `tools/setup` reads, and a directory for stand-in interpreters."""
+    (tmp_path / "tools").mkdir()
+    for name in ("tools/setup", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "bin").mkdir()
+    return tmp_path
+
+
+def run_setup(checkout, python, script=None):
+    if script is not None:
+        interpreter = checkout / "bin" / python
+        interpreter.write_text(f"#!/bin/sh\n{script}\n")
+        interpreter.chmod(0o755)
+    path = f"{checkout / 'bin'}:{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path, "PYTHON": python}
+    return subprocess.run(["sh", "tools/setup"], cwd=checkout, env=env, capture_output=True, text=True)
+
+
+def assert_one_sentence(result, *words):
+    assert result.returncode == 1
+    message = result.stderr.strip().splitlines()[-1]
+    assert message.startswith("kernsemble: ")
+    assert "Traceback" not in result.stderr
+    for word in words:
+        assert word in message
+
+
+def test_missing_python_is_named(checkout):
+    assert_one_sentence(run_setup(checkout, "no-such-python"), "no-such-python", "apt install python3")
+
+
+def test_old_python_is_named_with_its_version(checkout):
+    old = 'case "$2" in *sys.exit*) exit 1;; *) echo 3.9;; esac'
+    assert_one_sentence(run_setup(checkout, "oldpython", old), "3.11 or newer", "3.9", "PYTHON=")
+
+
+def test_missing_venv_module_names_the_debian_package(checkout):
+    no_venv = 'case "$2" in *ensurepip*) exit 1;; *) echo 3.11;; esac'
+    assert_one_sentence(run_setup(checkout, "bare-python", no_venv), "apt install python3-venv")
+
+
+def test_failed_install_names_the_network_and_can_be_repeated(checkout):
+    bin_dir = checkout / ".venv" / "bin"
+    bin_dir.mkdir(parents=True)
+    for name, script in {"pip": "exit 1", "python": "echo 'ERROR: no index' >&2; exit 1"}.items():
+        (bin_dir / name).write_text(f"#!/bin/sh\n{script}\n")
+        (bin_dir / name).chmod(0o755)
+    result = run_setup(checkout, "python3")
+    assert_one_sentence(result, "package index", "same command again")
+    assert "ERROR: no index" in result.stderr
+    assert not (checkout / ".venv" / ".installed").exists()

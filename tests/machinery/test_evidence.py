@@ -1,0 +1,289 @@
+"""Evidence is computed once, says what is missing, and survives kills, damage and changed code."""
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.machinery import MODULE, make_repository, open_fake, reload_paper, without_seconds, write_package
+
+from kernsemble.report.overview import exhibit_lines
+from kernsemble.trials.arithmetic import arithmetic
+from kernsemble.trials.evidence import IncompleteEvidenceError, read_evidence
+from kernsemble.trials.evidence_file import EvidenceError, format_rows, only_writer
+from kernsemble.trials.study import Study
+
+
+class TestStudy:
+    def test_missing_rows_are_computed_once(self, root):
+        study = open_fake(root)
+        assert study.read("table1").status == "incomplete: 0 of 160 trials"
+        evidence = study.evidence("table1")
+        assert evidence.complete
+        assert evidence.status == ""
+        written = study.path("table1").read_bytes()
+        assert open_fake(root).evidence("table1").complete
+        assert study.path("table1").read_bytes() == written
+
+    def test_reading_study_computes_nothing(self, root):
+        study = open_fake(root, compute=False)
+        assert not study.evidence("table1").complete
+        assert not study.path("table1").exists()
+
+    def test_values(self, root):
+        evidence = open_fake(root).evidence("table1")
+        sample = evidence.sample("error", dataset="coin", method="plain")
+        assert sample.complete
+        assert sample.values.shape == (10,)
+        assert sample.se == pytest.approx(sample.values.std(ddof=1) / 10**0.5)
+        array = evidence.array("error")
+        assert array.shape == (10, 4, 4)
+        np.testing.assert_array_equal(array[:, 0, 0], sample.values)
+        frame = evidence.frame
+        names = ["exhibit", "dataset", "method", "trial", "metric", "value", "complete"]
+        assert list(frame.columns) == names
+        assert set(frame.exhibit) == {"table1"}
+        assert list(frame.dataset.unique()) == ["coin", "coin-n", "die", "a,b"]
+        assert list(frame.method.unique()) == ["plain", "squared", "short", "long"]
+        assert list(frame.metric.unique()) == ["error", "gap", "fit_seconds"]
+        assert frame[frame.metric == "gap"].value.isna().sum() == 80
+        assert frame.complete.all()
+        cell = (frame.dataset == "coin") & (frame.method == "plain") & (frame.metric == "error")
+        assert frame[cell].value.tolist() == sample.values.tolist()
+
+    def test_paired_methods_share_their_draws(self, root):
+        errors = open_fake(root).evidence("table1").array("error", ["coin"], ["plain", "long"])[:, 0]
+        np.testing.assert_allclose(errors[:, 0] - 0.5, errors[:, 1], atol=0.05)
+        assert not np.array_equal(errors[:, 0] - 0.5, errors[:, 1])
+
+    def test_curves(self, root):
+        evidence = open_fake(root).evidence("figure1")
+        assert evidence.curves("curve", dataset="coin", method="descent").shape == (3, 5)
+        assert [run.shape for run in evidence.runs("curve", "coin", "descent")] == [(5,)] * 3
+        assert evidence.sample("steps", dataset="die", method="descent").values.tolist() == [5, 5]
+        with pytest.raises(EvidenceError, match="holds arrays"):
+            evidence.sample("curve", dataset="coin", method="descent")
+
+    def test_unknown_metric_and_exhibit_are_named(self, root):
+        study = open_fake(root)
+        with pytest.raises(EvidenceError, match="no metric 'eror'; it has error, gap, fit_seconds"):
+            study.evidence("table1").sample("eror", dataset="coin", method="plain")
+        with pytest.raises(ValueError, match="no exhibit 'table9'; it has table1"):
+            study.evidence("table9")
+
+    def test_incomplete_array_raises_with_the_cell(self, root):
+        evidence = open_fake(root, compute=False).evidence("table1")
+        with pytest.raises(IncompleteEvidenceError, match="error of plain on coin has 0 of 10 runs"):
+            evidence.array("error")
+
+    def test_damaged_line_is_reported_and_recomputed(self, root, capsys):
+        study = open_fake(root)
+        study.evidence("table1")
+        path = study.path("table1")
+        sound = without_seconds(path)
+        lines = path.read_text().splitlines(keepends=True)
+        lines[7] = lines[7].replace("0.", "1.", 1)
+        path.write_text("".join(lines))
+        assert open_fake(root, compute=False).read("table1").damaged == [8]
+        assert open_fake(root).evidence("table1").complete
+        assert "line 8 is damaged" in capsys.readouterr().err
+        assert without_seconds(path) == sound
+
+    def test_duplicates_are_resolved(self, root):
+        study = open_fake(root)
+        study.evidence("figure1")
+        path = study.path("figure1")
+        sound = path.read_bytes()
+        path.write_bytes(sound + sound.splitlines(keepends=True)[1])
+        study.run(["figure1"])
+        assert path.read_bytes() == sound
+
+    def test_rows_that_contradict_each_other_are_named_and_computed_again(self, root, capsys, monkeypatch):
+        study = open_fake(root)
+        study.evidence("figure1")
+        path = study.path("figure1")
+        sound = without_seconds(path)
+        plan = study.plan["figure1"]
+        row = study.read("figure1").rows[0]
+        other = row._replace(metrics={**row.metrics, "steps": "6"})
+        path.write_bytes(path.read_bytes() + format_rows([other], plan.exhibit.columns))
+        found = open_fake(root, compute=False).read("figure1")
+        assert found.contradicted == [row.key]
+        assert row.key not in found.current
+        monkeypatch.setenv("KERNSEMBLE_ROOT", str(root))
+        assert "1 twice with other numbers" in str(list(exhibit_lines(MODULE, "paper")))
+        assert open_fake(root).evidence("figure1").complete
+        assert f"{row.key} is there twice with other numbers" in capsys.readouterr().err
+        assert without_seconds(path) == sound
+
+    def test_two_rows_that_took_other_times_do_not_contradict_each_other(self, root):
+        study = open_fake(root)
+        study.evidence("table1")
+        plan = study.plan["table1"]
+        row = study.read("table1").rows[0]
+        other = row._replace(metrics={**row.metrics, "fit_seconds": "9"}, seconds=7.0)
+        path = study.path("table1")
+        path.write_bytes(path.read_bytes() + format_rows([other], plan.exhibit.columns))
+        found = open_fake(root, compute=False).read("table1")
+        assert (found.contradicted, found.current[row.key].seconds) == ([], 7.0)
+
+    def test_row_says_where_it_was_computed(self, root):
+        for jobs in (1, 2):
+            study = open_fake(root, jobs=jobs)
+            study.run(["table1"], fresh=True)
+            (found,) = {row.provenance for row in study.read("table1").current.values()}
+            assert re.fullmatch(r"[0-9a-f]{8}|other", found.lock)
+            assert found.arithmetic == arithmetic()
+
+    def test_rows_outside_the_plan_go_when_the_set_is_complete(self, root):
+        study = open_fake(root)
+        study.evidence("figure1")
+        params = root / "params.yaml"
+        params.write_text(params.read_text().replace("runs: {default: 3, die: 2}", "runs: 2"))
+        smaller = open_fake(root)
+        smaller.run(["figure1"])
+        assert smaller.read("figure1").complete
+        assert len(smaller.path("figure1").read_text().splitlines()) == 5
+
+    def test_other_parameters_make_rows_stale(self, root):
+        open_fake(root).evidence("table1")
+        params = root / "params.yaml"
+        params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+        evidence = open_fake(root, compute=False).read("table1")
+        assert evidence.status == "incomplete: 80 of 160 trials, 80 stale"
+        frame = evidence.frame
+        assert len(frame) == 160 * 3
+        assert set(frame[frame.complete].method) == {"short", "long"}
+        assert frame[~frame.complete].value.isna().all()
+        assert evidence.is_complete("coin", "short", "long")
+        assert not evidence.is_complete("coin", "short", "plain")
+        assert not evidence.is_complete("nowhere", "short")
+        assert evidence.require("coin", "short") is evidence
+        with pytest.raises(IncompleteEvidenceError, match="plain on coin has 0 of 10 runs, 10 stale"):
+            evidence.require("coin", "plain")
+        with pytest.raises(IncompleteEvidenceError, match="table1: incomplete: 80 of 160 trials, 80 stale"):
+            evidence.require()
+        assert evidence.sample("error", dataset="coin", method="plain").stale == 10
+        again = open_fake(root).evidence("table1")
+        assert again.complete
+        assert again.array("error", ["coin"], ["plain"]).mean() < 0.5
+
+    def test_choices_and_protocol_are_at_hand(self, root):
+        study = open_fake(root)
+        assert study.protocol("table1") == {"n": 20, "bias": 0.5, "rule": "mean"}
+        assert study.choices["rule"].explored == ("mean", "median")
+
+    def test_fresh_computes_everything_anew(self, root):
+        study = open_fake(root)
+        first = study.evidence("timing").frame
+        assert study.run(["timing"], fresh=True).done == 2
+        assert not first.equals(study.evidence("timing").frame)
+
+    def test_two_runs_at_once_are_refused(self, root):
+        study = open_fake(root)
+        with only_writer(study.folder / "evidence"), pytest.raises(EvidenceError, match="Another run"):
+            study.evidence("table1")
+
+
+def test_changed_source_makes_rows_stale(tmp_path, monkeypatch):
+    source = """
+from kernsemble.trials.registry import Paper
+
+FACTOR = 2
+paper = Paper("written", title="t", datasets={"x": None})
+paper.exhibit("table1", "t", metrics=("error",))
+
+
+@paper.trials("table1", methods=("a",))
+def first(trial, *, n: int):
+    return {"error": FACTOR * n}
+
+
+@paper.trials("table1", methods=("b",))
+def second(trial, *, n: int):
+    return {"error": n}
+"""
+    package = write_package(tmp_path, monkeypatch, trials=source)
+    scales = "".join(f"  {scale}: {{table1: {{runs: 2}}}}\n" for scale in ("paper", "quick", "smoke"))
+    (tmp_path / "params.yaml").write_text(f"written:\n  protocol: {{table1: {{n: 4}}}}\n{scales}")
+    reload_paper(package)
+    first = Study(f"{package}.trials", "paper", tmp_path).evidence("table1")
+    assert first.array("error")[:, 0].tolist() == [[8, 4], [8, 4]]
+    path = tmp_path / package / "trials.py"
+    path.write_text(path.read_text().replace("FACTOR = 2", "FACTOR = 33"))
+    reload_paper(package)
+    study = Study(f"{package}.trials", "paper", tmp_path)
+    assert study.read("table1").status == "incomplete: 2 of 4 trials, 2 stale"
+    assert study.evidence("table1").array("error")[:, 0].tolist() == [[132, 4], [132, 4]]
+
+
+def test_renaming_and_moving_make_no_row_stale(tmp_path, monkeypatch):
+    trials = """
+from kernsemble.trials.registry import Paper
+from PACKAGE.solver import double
+
+paper = Paper("written", title="t", datasets={"x": None})
+paper.exhibit("table1", "t", metrics=("error",))
+
+
+@paper.trials("table1", methods=("a",))
+def first(trial, *, n: int):
+    return {"error": double(n)}
+"""
+    solver = "FACTOR = 2\n\n\ndef double(n):\n    return FACTOR * n\n"
+    package = write_package(tmp_path, monkeypatch, trials=trials, solver=solver)
+    scales = "".join(f"  {scale}: {{table1: {{runs: 2}}}}\n" for scale in ("paper", "quick", "smoke"))
+    (tmp_path / "params.yaml").write_text(f"written:\n  protocol: {{table1: {{n: 4}}}}\n{scales}")
+    reload_paper(package)
+    Study(f"{package}.trials", "paper", tmp_path).run()
+    folder = tmp_path / package
+    (folder / "solver.py").rename(folder / "methods.py")
+    for path in (folder / "methods.py", folder / "trials.py"):
+        text = path.read_text().replace(f"{package}.solver", f"{package}.methods")
+        path.write_text(text.replace("double", "twice").replace("FACTOR", "_TIMES").replace("first", "one"))
+    reload_paper(package)
+    assert Study(f"{package}.trials", "paper", tmp_path).read("table1").complete
+    (folder / "methods.py").write_text((folder / "methods.py").read_text().replace("= 2", "= 3"))
+    reload_paper(package)
+    assert len(Study(f"{package}.trials", "paper", tmp_path).read("table1").stale) == 2
+
+
+RUN = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from kernsemble.report.overview import exhibit_lines
+from kernsemble.trials.study import Study
+from kernsemble.trials.evidence_file import EvidenceWriter
+from kernsemble.trials import executor
+executor.MAX_BATCH = 3
+append = EvidenceWriter.append
+EvidenceWriter.append = lambda self, rows: (append(self, rows), time.sleep(0.01))
+study = Study("support.fake_paper.trials", "paper", Path(sys.argv[1]))
+print("ready", flush=True)
+study.run(["table1"])
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_run_goes_on_to_the_same_evidence(tmp_path, root, seed):
+    undisturbed = open_fake(make_repository(tmp_path / "other"))
+    undisturbed.evidence("table1")
+    path = open_fake(root).path("table1")
+    wanted = 30 + 40 * seed
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN, str(root), str(Path(__file__).parents[1])], stdout=subprocess.PIPE
+    )
+    assert process.stdout.readline() == b"ready\n"
+    while process.poll() is None and not (path.exists() and path.read_bytes().count(b"\n") > wanted):
+        time.sleep(0.0005)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    survived = read_evidence(path, undisturbed.plan["table1"])
+    assert wanted <= len(survived.current) < 160
+    assert open_fake(root).evidence("table1").complete
+    assert without_seconds(path) == without_seconds(undisturbed.path("table1"))

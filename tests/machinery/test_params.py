@@ -1,0 +1,211 @@
+"""A wrong key, type or name is an error that names it, before anything runs."""
+
+import copy
+from typing import Literal
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.fake_paper.trials import paper
+from support.machinery import FAKE
+
+from kernsemble.trials.errors import PlanError
+from kernsemble.trials.params import check_section, convert, params_hash, read_params
+from kernsemble.trials.registry import Paper
+
+SECTION = yaml.safe_load((FAKE / "params.yaml").read_text())["fake_paper"]
+
+
+def changed(*path, to=None, remove=False):
+    section = copy.deepcopy(SECTION)
+    inner = section
+    for name in path[:-1]:
+        inner = inner[name]
+    if remove:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = to
+    return section
+
+
+def test_sound_section_is_read():
+    params = read_params(FAKE / "params.yaml", paper)
+    (draws, *_) = paper.functions["table1"]
+    assert params.values(draws) == {"n": 20, "bias": 0.5, "rule": "mean"}
+    assert dict(params.scales["paper"]["figure1"].runs) == {"coin": 3, "die": 2}
+    assert params.scales["quick"]["table1"].methods == ("plain", "long")
+    assert params.choices["rule"].reason == "the paper does not say"
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        (
+            changed("protocoll", to={}),
+            ["fake_paper", "'protocoll'", "protocol, choices, paper, quick, smoke"],
+        ),
+        (changed("protocol", "table1", "biass", to=1.0), ["protocol.table1", "'biass'", "bias, n, rule"]),
+        (changed("protocol", "table9", to={}), ["'table9'", "table1"]),
+        (changed("protocol", "table1", "bias", to="big"), ["table1.bias", "expected float", "'big'"]),
+        (changed("protocol", "table1", "bias", to="1e-3"), ["1.0e-3"]),
+        (changed("protocol", "table1", "bias", to=True), ["table1.bias", "expected float", "True"]),
+        (changed("protocol", "table1", "bias", to=float("nan")), ["table1.bias", "nan"]),
+        (changed("protocol", "shared", "n", to=2.5), [".n", "expected int", "2.5"]),
+        (changed("protocol", "table1", remove=True), ["'bias'", "'draws'"]),
+        (changed("protocol", "table1", "rule", to="mean"), ["'rule'", "named choices"]),
+        (changed("choices", "rule", "value", to="mode"), ["'mode'", "mean, median"]),
+        (changed("choices", "rule", "reason", to=" "), ["choices.rule", "'reason'"]),
+        (changed("choices", "rule", "values", to=1), ["'values'", "value, reason, explored"]),
+        (changed("choices", "unused", to={"value": 1, "reason": "x"}), ["'unused'"]),
+        (changed("smoke", remove=True), ["'smoke'"]),
+        (changed("quick", "table1", "datasets", to=["coyn"]), ["quick.table1.datasets", "'coyn'", "coin"]),
+        (changed("quick", "table1", "methods", to=["plane"]), ["'plane'", "plain, squared, short, long"]),
+        (changed("quick", "figure1", "datasets", to=["a,b"]), ["'a,b'", "coin, die"]),
+        (changed("quick", "table1", "runs", to=0), ["quick.table1.runs", "'coin'", "0"]),
+        (changed("quick", "table1", "runs", to={"coin": 1}), ["'a,b'", "None"]),
+        (changed("quick", "table1", "runs", to={"coyn": 1}), ["'coyn'"]),
+        (changed("quick", "table1", "run", to=1), ["'run'", "datasets, methods, runs"]),
+        (changed("quick", "table1", "runs", to=11), ["quick.table1", "subset"]),
+        (changed("paper", "figure1", remove=True), ["quick.figure1", "subset"]),
+    ],
+)
+def test_error_names_the_key_and_what_is_allowed(section, words):
+    with pytest.raises(PlanError) as error:
+        check_section(section, paper)
+    for word in words:
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("fake_paper: {a: [}", "not valid YAML"),
+        ("fake_paper: {a: 1, a: 2}", "'a' twice"),
+        ("other: {}", "no section 'fake_paper'"),
+        ("[1, 2]", "expected a mapping"),
+        ("fake_paper: !!python/object/apply:os.getcwd []", "not valid YAML"),
+        ("fake_paper: {1: 2}", "names as keys"),
+        ("\x00", "not valid YAML"),
+        ("[" * 5000, "YAML|deeply"),
+    ],
+)
+def test_broken_file_is_an_error_that_names_it(tmp_path, text, word):
+    path = tmp_path / "params.yaml"
+    path.write_text(text)
+    with pytest.raises(PlanError, match=word):
+        read_params(path, paper)
+
+
+def test_missing_file_is_an_error(tmp_path):
+    with pytest.raises(PlanError, match="cannot be read"):
+        read_params(tmp_path / "params.yaml", paper)
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def places(value, path=()):
+    yield path
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        yield from places(inner, (*path, name))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([path for path in places(SECTION) if path]), anything)
+def test_any_value_anywhere_is_valid_or_a_plan_error(path, value):
+    try:
+        params = check_section(changed(*path, to=value), paper)
+    except PlanError as error:
+        assert path[-1] in str(error) or path[0] in str(error) or "fake_paper" in str(error)  # noqa: PT017
+    else:
+        for functions in paper.functions.values():
+            for function in functions:
+                params_hash(params.values(function))
+
+
+@pytest.mark.parametrize(
+    ("value", "hint", "expected"),
+    [
+        (3, float, 3.0),
+        ([1, 2], list[float], [1.0, 2.0]),
+        ({"a": [1]}, dict[str, list[int]], {"a": [1]}),
+        (None, int | None, None),
+        ("x", Literal["x", "y"], "x"),
+        (2, Literal[1, 2], 2),
+    ],
+)
+def test_values_become_the_annotated_type(value, hint, expected):
+    converted = convert(value, hint, "key")
+    assert converted == expected
+    assert type(converted) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [(True, Literal[1]), ([1, "a"], list[int]), ({"a": 1.5}, dict[str, int]), ("a", int | None), (1, str)],
+)
+def test_other_values_are_refused(value, hint):
+    with pytest.raises(PlanError, match="key"):
+        convert(value, hint, "key")
+
+
+def test_hash_changes_with_a_parameter_and_not_with_their_order():
+    assert params_hash({"a": 1, "b": [2]}) == params_hash({"b": [2], "a": 1})
+    assert params_hash({"a": 1}) != params_hash({"a": 2})
+
+
+class TestRegistration:
+    """What a paper declares wrongly is refused when its module is imported."""
+
+    def make(self):
+        made = Paper("tiny", title="t", datasets={"x": None, "y": None})
+        made.exhibit("table1", "t", metrics=("error",))
+        return made
+
+    def test_exhibit_twice(self):
+        with pytest.raises(PlanError, match="'table1' is declared twice"):
+            self.make().exhibit("table1", "t", metrics=("error",))
+
+    @pytest.mark.parametrize("metrics", [(), ("a", "a"), ("seconds",)])
+    def test_metrics(self, metrics):
+        with pytest.raises(PlanError, match="metrics"):
+            self.make().exhibit("table2", "t", metrics=metrics)
+
+    def test_name_of_exhibit(self):
+        with pytest.raises(PlanError, match="file name"):
+            self.make().exhibit("../x", "t", metrics=("a",))
+
+    def test_tolerance_of_nothing(self):
+        with pytest.raises(PlanError, match="'gap'"):
+            self.make().exhibit("table2", "t", metrics=("a",), tolerance={"gap": 1})
+
+    @pytest.mark.parametrize(
+        ("options", "word"),
+        [
+            ({"exhibit": "table2"}, "'table2'"),
+            ({"datasets": ("z",)}, "'z'"),
+            ({"methods": ("taken",)}, "'taken'"),
+        ],
+    )
+    def test_trials(self, options, word):
+        made = self.make()
+        made.trials("table1", methods=("taken",))(lambda trial: {})
+        with pytest.raises(PlanError, match=word):
+            made.trials(options.pop("exhibit", "table1"), **{"methods": ("m",), **options})(lambda trial: {})
+
+    def test_same_method_on_other_datasets_is_fine(self):
+        made = self.make()
+        for label in ("x", "y"):
+            made.trials("table1", methods=("m",), datasets=(label,))(lambda trial: {})
+        assert made.methods("table1") == ("m",)
+
+    def test_signature(self):
+        with pytest.raises(PlanError, match="one positional"):
+            self.make().trials("table1", methods=("m",))(lambda trial, other: {})
+        with pytest.raises(PlanError, match="no type"):
+            self.make().trials("table1", methods=("m",))(lambda trial, *, n: {})

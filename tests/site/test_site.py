@@ -1,0 +1,255 @@
+"""The site as its readers meet it: built once, its links followed, every page opened in a real browser.
+
+The browser is Chromium (Debian: `apt install chromium`), found on the path or named by the variable CHROMIUM;
+without it the tests that need it are skipped. Nothing here depends on what the results say.
+"""
+
+import csv
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from support.chromium import Browser, find_chromium
+
+ROOT = Path(__file__).parents[2]
+NO_BROWSER = "Chromium was not found: `apt install chromium`, or name it: CHROMIUM=... make test-site"
+QUESTIONS = (ROOT / "tests/support/page_questions.js").read_text(encoding="utf-8")
+PHONE = 375
+pytestmark = pytest.mark.timeout(
+    1200
+)  # the site is built within the first test; a busy machine takes its time
+
+
+class Page(HTMLParser):
+    """What a page offers to links, and where it leads."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.anchors, self.links, self.sources, self.images = {"", "top"}, [], [], []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        known = dict(attributes)
+        self.anchors |= {known[name] for name in ("id", "name") if known.get(name)}
+        if tag == "a" and known.get("href"):
+            self.links.append(known["href"])
+        if tag in ("script", "img", "source", "iframe") and known.get("src"):
+            self.sources.append(known["src"])
+        if tag == "link" and known.get("rel") in ("stylesheet", "icon", "preload"):
+            self.sources.append(known["href"])
+        if tag == "img":
+            self.images.append(known)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Folder of the built site."""
+    folder = tmp_path_factory.mktemp("site") / "html"
+    command = [sys.executable, "-m", "sphinx", "--quiet", "docs", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr[-2000:]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {path: Page(path) for path in sorted(site.rglob("*.html"))}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if find_chromium() is None:
+        pytest.skip(NO_BROWSER)
+    with Browser(tmp_path_factory.mktemp("profile")) as browser:
+        browser.call("Page.addScriptToEvaluateOnNewDocument", source=QUESTIONS)
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def visits(site, pages, browser):
+    """What was seen on every page: wide and light first, then on a phone in the dark.
+
+    Listings of source code are all of one kind: three of them stand for all.
+    """
+    listings = [path for path in pages if "_modules" in path.parts][3:]
+    seen = {}
+    for path in sorted(pages.keys() - set(listings)):
+        browser.look()
+        browser.open(path.as_uri())
+        found = {"not typeset": browser.ask("ask.notTypeset()"), "not loaded": browser.ask("ask.notLoaded()")}
+        found |= {"faint": browser.ask("ask.faint()"), "wide": browser.ask("ask.width()")}
+        browser.look(width=PHONE, height=800, scheme="dark")
+        found |= {"faint in the dark": browser.ask("ask.faint()"), "narrow": browser.ask("ask.width()")}
+        found |= {"background": browser.ask("ask.background()"), "complaints": list(browser.complaints)}
+        seen[str(path.relative_to(site))] = found
+    return seen
+
+
+def collected(visits, name):
+    return {page: found[name][:5] for page, found in visits.items() if found[name]}
+
+
+def test_no_link_is_broken(site, pages):
+    broken = set()
+    for path, page in pages.items():
+        for link in page.links + page.sources:
+            parts = urlsplit(link)
+            if parts.scheme in ("http", "https", "mailto", "data"):
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not target.is_file():
+                broken.add(f"{path.relative_to(site)}: {link} is not there")
+            elif target in pages and unquote(parts.fragment) not in pages[target].anchors:
+                broken.add(f"{path.relative_to(site)}: {link} has no such anchor")
+    assert not broken, "\n".join(sorted(broken)[:40])
+
+
+def test_pages_load_nothing_from_elsewhere(pages):
+    for path, page in pages.items():
+        assert not [source for source in page.sources if urlsplit(source).scheme not in ("", "data")], path
+
+
+def test_every_image_has_its_text(site, pages):
+    for path, page in pages.items():
+        without = [image["src"] for image in page.images if not (image.get("alt") or "").strip()]
+        assert not without, f"{path.relative_to(site)}: {without}"
+        assert not [image for image in page.images if image["alt"] == image["src"]], path.relative_to(site)
+
+
+def test_gallery_shows_every_committed_figure(site, pages):
+    shown = {image["src"] for image in pages[site / "index.html"].images}
+    figures = ROOT.glob("results/paper/*/figures/*.png")
+    committed = {f"figures/{path.parent.parent.name}/{path.name}" for path in figures}
+    assert committed <= shown
+
+
+def test_every_printed_table_can_be_taken_away(site, pages):
+    with (ROOT / "results/paper/ledger.csv").open(encoding="utf-8", newline="") as file:
+        printed = [row for row in csv.DictReader(file) if row["kind"] == "cell"]
+    for paper, exhibit in {(row["paper"], row["exhibit"]) for row in printed}:
+        link = f"../tables/{paper}/printed_{exhibit}"
+        assert {f"{link}.csv", f"{link}.tex"} <= set(pages[site / f"_ledger/{paper}.html"].links)
+        with (site / f"tables/{paper}/printed_{exhibit}.csv").open(encoding="utf-8", newline="") as file:
+            taken = list(csv.DictReader(file))
+        assert [row["printed"] for row in taken] == [
+            row["printed"] for row in printed if (row["paper"], row["exhibit"]) == (paper, exhibit)
+        ]
+        latex = (site / f"tables/{paper}/printed_{exhibit}.tex").read_text(encoding="utf-8")
+        assert latex.count(r"\\") == 1 + len({row["row"] for row in taken})
+
+
+def test_every_page_opens_without_complaint(visits, browser):
+    assert not collected(visits, "complaints")
+    asked = {urlsplit(address).scheme for address in browser.requests}
+    assert asked <= {"file", "data", "about", "blob"}
+
+
+def test_formulas_are_typeset(visits, pages):
+    assert not collected(visits, "not typeset")
+    assert any("MathJax" in path.read_text(encoding="utf-8") for path in pages)
+
+
+def test_figures_are_loaded(visits):
+    assert not collected(visits, "not loaded")
+
+
+def test_text_stands_out_in_light_and_dark(visits):
+    assert not collected(visits, "faint")
+    assert not collected(visits, "faint in the dark")
+    assert max(max(found["background"]) for found in visits.values()) < 64
+
+
+def test_no_page_is_wider_than_its_window(visits):
+    assert not {page: found["wide"] for page, found in visits.items() if found["wide"] > 1280}
+    assert not {page: found["narrow"] for page, found in visits.items() if found["narrow"] > PHONE}
+
+
+def test_contrast_is_computed_as_the_guidelines_say(browser, tmp_path):
+    """Black on white has 21:1; #777 on white 4.48, #767676 4.54: just below and just above the line."""
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<p style='color: #777'>faint</p><p style='color: #767676'>fine</p><p style='opacity: 0.3'>pale</p>"
+        "<div style='background: #000'><p style='color: rgba(255, 255, 255, 0.3)'>dim</p></div>"
+    )
+    browser.look()
+    browser.open(page.as_uri())
+    assert [text.partition("«")[2] for text in browser.ask("ask.faint()")] == ["faint»", "pale»", "dim»"]
+
+
+def test_complaints_of_a_page_are_noticed(browser, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("<img src='gone.png'><script>console.error('first'); gone()</script>")
+    browser.open(page.as_uri())
+    said = " ".join(browser.complaints)
+    assert "first" in said
+    assert "ReferenceError" in said
+    assert "ERR_FILE_NOT_FOUND" in said
+    assert browser.ask("ask.notLoaded()") == [(tmp_path / "gone.png").as_uri()]
+
+
+@pytest.fixture
+def ledger(site, browser):
+    browser.look()
+    browser.open((site / "_ledger/index.html").as_uri())
+    return browser
+
+
+def test_ledger_is_filtered_by_words_paper_and_verdict(ledger):
+    with (ROOT / "results/paper/ledger.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    some = rows[len(rows) // 2]
+    ledger.ask(f"ask.choose('paper', {json.dumps(some['paper'])})")
+    assert len(ledger.ask("ask.column(0)")) == sum(row["paper"] == some["paper"] for row in rows)
+    ledger.ask(f"ask.choose('verdict', {json.dumps(some['verdict'])})")
+    chosen = [row for row in rows if (row["paper"], row["verdict"]) == (some["paper"], some["verdict"])]
+    assert sorted(ledger.ask("ask.column(2)")) == sorted(row["row"] for row in chosen)
+    assert ledger.ask("ask.count()") == f"{len(chosen)} of {len(rows)} rows"
+    ledger.ask("document.getElementById('ledger-search').focus()")
+    ledger.call("Input.insertText", text=f"{some['exhibit']} {some['row'].upper()}")
+    texts = ledger.ask("ask.texts()")
+    assert texts
+    assert all(some["exhibit"].lower() in text and some["row"].lower() in text for text in texts)
+    ledger.ask("ask.choose('search', 'no row has these words')")
+    assert ledger.ask("ask.texts()") == []
+
+
+@pytest.mark.parametrize(("name", "position"), [("printed", 4), ("z", 7)])
+def test_ledger_is_sorted_by_number_up_and_down_with_blanks_last(ledger, name, position):
+    for order in ("ascending", "descending"):
+        ledger.ask(f"ask.sortBy('{name}')")
+        texts = ledger.ask(f"ask.column({position})")
+        numbers = [float(text.split()[0]) for text in texts if text]
+        assert len(numbers) > 100
+        assert numbers == sorted(numbers, reverse=order == "descending")
+        assert not any(texts[len(numbers) :])
+        assert ledger.ask(f"ask.order({position})") == order
+
+
+def test_keyboard_reaches_things_and_its_place_is_seen(ledger, site):
+    for page in ("index.html", "_ledger/index.html"):
+        ledger.open((site / page).as_uri())
+        seen = []
+        for _ in range(25):
+            ledger.press("Tab", code=9)
+            seen.append(ledger.ask("ask.focus()"))
+        assert all(ring for _, ring in seen), [name for name, ring in seen if not ring]
+        assert len({name for name, _ in seen}) > 10
+
+
+def test_search_finds_pages_without_a_server(browser, site):
+    browser.look()
+    browser.open(f"{(site / 'search.html').as_uri()}?q=column+generation")
+    found = browser.ask("ask.searched()")
+    assert any("column_generation" in link for link in found)
+    assert not browser.complaints
+
+
+def test_theme_can_be_chosen_by_hand(ledger):
+    before = ledger.ask("document.body.dataset.theme")
+    ledger.ask("document.querySelector('.theme-toggle').click()")
+    assert ledger.ask("document.body.dataset.theme") != before
+    ledger.ask("localStorage.clear()")

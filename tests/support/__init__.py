@@ -1,0 +1,1 @@
+"""What the tests share: problems, judges, processes, two small papers."""

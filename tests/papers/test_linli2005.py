@@ -1,6 +1,6 @@
 """linli2005: its data, its ensembles written out, and a tiny run from end to end."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,16 +9,29 @@ from kernsemble.data.generators import bayes_decision, bayes_error
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from linli2005 import draws, ensembles, machines, protocol, theory
-from linli2005.figure2 import class_densities, distances_from_bayes, plane_points
-from linli2005.sets import REAL_SETS, TABLE_SETS
+from linli2005 import theory, trials
+from linli2005.trials import (
+    PLANE_SET,
+    REAL_SETS,
+    TABLE_SETS,
+    class_densities,
+    distances_from_bayes,
+    plane_points,
+)
 
-SIZES = {"train": 40, "test": 50, "share": 0.6, "noise": 0.1}
+PROTOCOL = trials.Protocol(
+    sizes={"train": 40, "test": 50, "share": 0.6, "noise": 0.1},
+    scaling="real sets",
+    missing_votes="middle",
+    folds="random",
+    n_folds=5,
+    ties="smallest",
+)
 
 
-def make_draw(dataset, number=0, scaling="real sets", missing_votes="middle", method="SVM-Stump"):
+def make_draw(dataset, number=0, method="SVM-Stump", **changes):
     trial = Trial("linli2005", "table1", dataset, method, number)
-    return draws.draw(trial, SIZES, scaling, missing_votes)
+    return trials.draw(trial, replace(PROTOCOL, **changes))
 
 
 def test_methods_share_their_data_and_runs_do_not():
@@ -73,7 +86,7 @@ def test_pooled_scaling_and_scaling_of_generated_sets():
 def test_folds_are_a_partition(kind):
     trial = Trial("linli2005", "table1", "heart", "SVM-Stump", 0)
     data = make_draw("heart")
-    folds = draws.folds_of(trial, data, 5, kind)
+    folds = trials.folds_of(trial, data, replace(PROTOCOL, folds=kind))
     np.testing.assert_array_equal(
         np.sort(np.concatenate([test for _, test in folds])), np.arange(len(data.y))
     )
@@ -83,10 +96,16 @@ def test_folds_are_a_partition(kind):
         assert max(positives) - min(positives) <= 1
 
 
-def test_ties_go_to_the_smallest_or_largest_parameters():
-    correct = np.array([[3, 5, 4], [5, 5, 2]])  # gammas x Cs
-    assert machines.break_ties(correct, "smallest") == (1, 0, 3)
-    assert machines.break_ties(correct, "largest") == (1, 1, 3)
+def test_ties_go_to_the_smallest_or_largest_parameters_and_are_counted():
+    data = make_draw("twonorm")
+    folds = trials.folds_of(Trial("linli2005", "table1", "twonorm", "SVM-Gauss", 0), data, PROTOCOL)
+    grids = range(-5, 6, 2), range(-9, 2, 2)
+    small, large = (trials.tuned("SVM-Gauss", data, folds, ties, *grids) for ties in ("smallest", "largest"))
+    gammas, Cs = np.nonzero(small.cv_scores_ == small.best_score_)
+    assert trials._summary(data, small)["tied"] == len(Cs) > 1
+    assert (small.best_C_, large.best_C_) == (small.Cs_[Cs.min()], small.Cs_[Cs.max()])
+    assert small.best_gamma_ == small.gammas_[gammas[Cs == Cs.min()].min()]
+    assert large.best_gamma_ == small.gammas_[gammas[Cs == Cs.max()].max()]
 
 
 def test_integral_over_all_stumps_is_the_kernel_expansion(rng):
@@ -95,12 +114,12 @@ def test_integral_over_all_stumps_is_the_kernel_expansion(rng):
     both = np.vstack([X, Z])
     lower, upper = both.min(axis=0) - 0.5, both.max(axis=0) + rng.random(4)
     exact = stump_kernel(Z, X, constant=stump_constant(lower, upper)) @ beta
-    np.testing.assert_allclose(ensembles.stump_ensemble_decision(X, beta, Z, lower, upper), exact, atol=1e-10)
+    np.testing.assert_allclose(theory.stump_ensemble_decision(X, beta, Z, lower, upper), exact, atol=1e-10)
 
 
 def test_stump_weights_agree_with_their_definition(rng):
     values, beta = np.round(rng.standard_normal(12), 1), rng.standard_normal(12)
-    cuts, steps = ensembles.stump_weights(values, beta, values.min() - 1, values.max() + 1)
+    cuts, steps = theory.stump_weights(values, beta, values.min() - 1, values.max() + 1)
     middles = 0.5 * (cuts[1:] + cuts[:-1])
     np.testing.assert_allclose(steps, np.sign(values - middles[:, None]) @ beta, atol=1e-12)
 
@@ -110,16 +129,16 @@ def test_integral_over_all_perceptrons_approaches_the_kernel_expansion(rng):
     beta = rng.standard_normal(10)
     radius = 1.0 + np.linalg.norm(np.vstack([X, Z]), axis=1).max()
     exact = perceptron_kernel(Z, X, constant=perceptron_constants(2, radius).Delta) @ beta
-    integral = ensembles.perceptron_ensemble_decision(X, beta, Z, radius, n_angles=4000)
+    integral = theory.perceptron_ensemble_decision(X, beta, Z, radius, n_angles=4000)
     np.testing.assert_allclose(integral, exact, atol=1e-4)
 
 
 @pytest.mark.parametrize(("name", "kernel"), [("stump", stump_kernel), ("perceptron", perceptron_kernel)])
 def test_sampled_kernel_is_unbiased_with_the_predicted_variance(name, kernel, rng):
     X = rng.standard_normal((6, 3))
-    family = ensembles.SampledFamily(name, X, rng)
+    family = theory.SampledFamily(name, X, rng)
     exact = kernel(X, constant=family.constant)
-    (K, K_test) = next(ensembles.sampled_kernels(family, [40_000], X, X[:2]))
+    (K, K_test) = next(theory.sampled_kernels(family, [40_000], X, X[:2]))
     width = np.sqrt((family.constant**2 - exact**2) / 40_000)
     assert (np.abs(K - exact) <= 5 * width + 1e-9).all()
     np.testing.assert_allclose(K_test, K[:2])
@@ -138,6 +157,14 @@ def test_distances_from_bayes_are_integrals():
     assert worst["excess"] == pytest.approx(100 - 2 * best_error, abs=1)
 
 
+def test_sides_are_kept_as_lengths_of_runs(rng):
+    for sides in (rng.random(50) > 0.7, np.ones(5, dtype=bool), np.zeros(5, dtype=bool)):
+        lengths = trials.run_lengths(sides)
+        assert lengths.sum() == len(sides)
+        assert (lengths[1:] > 0).all()
+        np.testing.assert_array_equal(trials.sides_of(lengths), sides)
+
+
 def test_theorem_3_needs_its_condition():
     """The exclusive or of two binary features: no ensemble of stumps, however large, separates it."""
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -148,8 +175,8 @@ def test_theorem_3_needs_its_condition():
 
 def test_readings_concern_the_sets_they_say():
     labels = {
-        name: [d for d in TABLE_SETS if protocol._applies(name, SimpleNamespace(dataset=d))]
-        for name in protocol.READINGS
+        name: [dataset for dataset in TABLE_SETS if trials.reading_applies(name, dataset)]
+        for name in trials.READINGS
     }
     assert labels["votes: mode"] == labels["votes: drop"] == ["votes84"]
     assert labels["scaling: pooled"] == list(REAL_SETS)
@@ -159,7 +186,10 @@ def test_readings_concern_the_sets_they_say():
 
 def test_tiny_run_from_end_to_end(tiny_root):
     study = Study("linli2005", "smoke", tiny_root)
-    exhibits = ("table1", "theorems", "hard", "protocol", "selection", "multiclass", "finite", "base_learner")
+    exhibits = (
+        *("table1", "theorems", "hard", "protocol", "selection", "multiclass", "finite", "base_learner"),
+        *("figure2", "plane"),
+    )
     for exhibit in exhibits:
         assert study.evidence(exhibit).complete, exhibit
     table = study.evidence("table1")
@@ -169,5 +199,10 @@ def test_tiny_run_from_end_to_end(tiny_root):
     assert boosted.mean == 0
     finite = study.evidence("finite").curves("disagreement", dataset="sonar", method="SVM-Stump")[0]
     assert finite[-1] < finite[0]
+    points = plane_points()[1]
+    bayes = np.greater(*class_densities(points))
+    (drawn,) = study.evidence("plane").runs("lengths", PLANE_SET, "SVM-Perc")
+    area = study.evidence("figure2").sample("area", dataset=PLANE_SET, method="SVM-Perc").values[0]
+    assert 100.0 * np.mean(trials.sides_of(drawn) != bayes) == pytest.approx(area)  # the same machine
     again = Study("linli2005", "smoke", tiny_root, compute=False)
     assert all(again.evidence(exhibit).complete for exhibit in exhibits)

@@ -9,7 +9,7 @@ from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.registry import load_paper
 from linli2005 import claims
-from linli2005.sets import NOISY_SETS, PLANE_SET, REAL_SETS, TABLE_SETS
+from linli2005.trials import NOISY_SETS, PLANE_SET, REAL_SETS, TABLE_SETS
 
 paper = load_paper("linli2005")
 ROOT = Path(__file__).parents[2]

@@ -1,15 +1,28 @@
-"""Charts of linli2005's evidence."""
+"""Drawings of linli2005: its framework, the weights of its ensembles, and charts of the evidence."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyBboxPatch
 
-from kernsemble.report.figures import PALETTE, draw_band, subplots
-from kernsemble.report.ledger import judge_cell, load_reading
-from kernsemble.report.published import PrintedCell, read_cells
+from kernsemble.report.figures import PALETTE, draw_band, draw_boundary, draw_classes, subplots
+from kernsemble.trials.bench import Draw
 from kernsemble.trials.study import Study
+from kernsemble.trials.trial import Trial
+from linli2005.claims import z_of_stand_in, z_scores
+from linli2005.theory import perceptron_weights, stump_weights
+from linli2005.trials import (
+    DRAWN_METHODS,
+    PLANE_SET,
+    DataProtocol,
+    class_densities,
+    draw,
+    plane_points,
+    sides_of,
+)
 
 METHODS = (
     "SVM-Stump", "SVM-Perc", "SVM-Gauss", "AB-Stump-100", "AB-Stump-1000", "AB-Perc-100", "AB-Perc-1000",
@@ -174,26 +187,79 @@ def _draw_dots(axes: Axes, z: dict[tuple[str, str], float], label: str, shift: f
     axes.scatter(list(z.values()), places, s=18, color=color, label=label, linewidths=0, alpha=0.8)
 
 
-def z_scores(study: Study) -> dict[tuple[str, str], float]:
-    """Return z of every printed cell that is compared, by dataset and method; the tables share some cells."""
-    reading = load_reading(study.plan.module)
-    judged = {(cell.row, cell.column): judge_cell(cell, reading, study).z for cell in _printed(study)}
-    return {place: z for place, z in judged.items() if z is not None}
+STEPS = (
+    "1  training set;\n$\\mathcal{H}$ with negations\nand a constant",
+    "2  kernel that\nembodies $\\mathcal{H}$",
+    "3  parameters,\nsuch as $C$",
+    "4  solve $(P_2)$\nfor $\\lambda$ and $b$",
+    "5  classifier =\nensemble over $\\mathcal{H}$",
+)
 
 
-def z_of_stand_in(study: Study, dataset: str) -> dict[tuple[str, str], float]:
-    """Return z of the printed cells of ringnorm(-n) when ringnorm-near(-n) takes its place."""
-    errors = study.evidence("table1")
-    stand_in = dataset.replace("ringnorm", "ringnorm-near")
-    found = {}
-    for cell in _printed(study):
-        sample = errors.sample("error", dataset=stand_in, method=cell.column)
-        if cell.row == dataset and sample.complete and len(sample.values) > 1:
-            z = (sample.mean - cell.value) / np.hypot(sample.se, float(cell.spread))
-            found[stand_in, cell.column] = z
-    return found
+def first_draw(study: Study) -> Draw:
+    """Return the data of threenorm in the plane, trial 0."""
+    named = study.protocol("figure2")
+    protocol = DataProtocol(**{name: named[name] for name in ("sizes", "scaling", "missing_votes")})
+    return draw(Trial(study.key, "figure2", PLANE_SET, "drawing", 0), protocol)
 
 
-def _printed(study: Study) -> list[PrintedCell]:
-    cells = read_cells(study.root / "published" / "published.csv")
-    return [cell for cell in cells if cell.paper == study.key]
+def draw_steps(axes: Axes) -> None:
+    """Draw the five steps of the framework (figure 1) as boxes."""
+    axes.set(xlim=(0, 10), ylim=(0, 1))
+    axes.axis("off")
+    look = {"boxstyle": "round,pad=0.03,rounding_size=0.1", "facecolor": "#EAF2F8", "edgecolor": PALETTE[0]}
+    for k, text in enumerate(STEPS):
+        left = 2.03 * k + 0.05
+        axes.add_patch(FancyBboxPatch((left, 0.06), 1.7, 0.88, mutation_aspect=0.5, **look))
+        axes.text(left + 0.85, 0.5, text, ha="center", va="center", fontsize=9.5, linespacing=1.5)
+        if k < len(STEPS) - 1:
+            arrow = {"arrowstyle": "-|>", "color": PALETTE[0], "lw": 1.5}
+            axes.annotate("", (left + 2.02, 0.5), (left + 1.73, 0.5), arrowprops=arrow)
+
+
+def draw_stump_weights(axes: Axes, X: np.ndarray, beta: np.ndarray) -> None:
+    """Draw the weights of the stumps against their threshold, a curve for each feature."""
+    for d, color in zip(range(X.shape[1]), PALETTE[2:], strict=False):
+        margin = 0.1 * np.ptp(X[:, d])
+        cuts, steps = stump_weights(X[:, d], beta, X[:, d].min() - margin, X[:, d].max() + margin)
+        axes.stairs(steps, cuts, label=f"feature {d + 1}", color=color, linewidth=1.5)
+    axes.axhline(0, color="#888888", linewidth=0.6)
+    axes.set(title="Weights of the stumps", xlabel=r"threshold $\alpha$", ylabel=r"weight $g_d(\alpha)$")
+    axes.legend()
+
+
+def draw_perceptron_weights(axes: Axes, X: np.ndarray, beta: np.ndarray) -> None:
+    """Draw the weight of the perceptrons of the plane against direction and threshold."""
+    angles = np.linspace(0, np.pi, 181)
+    radius = 1.05 * np.sqrt((X**2).sum(axis=1).max())
+    thresholds = np.linspace(-radius, radius, 201)
+    weights = perceptron_weights(X, beta, angles, thresholds)
+    limit = np.abs(weights).max()
+    image = axes.pcolormesh(
+        np.degrees(angles), thresholds, weights.T, cmap="RdBu", vmin=-limit, vmax=limit, rasterized=True
+    )
+    axes.figure.colorbar(image, ax=axes, label="weight")
+    axes.set(title="Weights of the perceptrons", xticks=range(0, 181, 45))
+    axes.set(xlabel=r"direction of $\theta$ (degrees)", ylabel=r"threshold $\alpha$")
+    axes.grid(visible=False)
+
+
+def draw_boundaries(study: Study) -> Figure:
+    """Draw figure 2: the boundaries of four algorithms on trial 0, with that of Bayes."""
+    plane, data = study.evidence("plane"), first_draw(study)
+    axis, points = plane_points()
+    first, second = class_densities(points)
+    figure, axes = subplots(2, 2, size=(6.4, 6.7), sharex=True, sharey=True)
+    for panel, name in zip(axes.flat, DRAWN_METHODS, strict=True):
+        for lengths in plane.runs("lengths", PLANE_SET, name, partial=True):
+            draw_boundary(panel, (axis, axis), 2.0 * sides_of(lengths) - 1.0)
+        draw_boundary(panel, (axis, axis), np.log(first / second), color=PALETTE[2], shade=False)
+        draw_classes(panel, data.X, data.y, size=6)
+        panel.set(title=name, aspect="equal", xlim=(-4.5, 4.5), ylim=(-4.5, 4.5))
+        panel.set(xlabel="feature 1", ylabel="feature 2")
+        panel.label_outer()
+    lines = [Line2D([], [], color=color) for color in ("black", PALETTE[2])]
+    points, classes = axes[0, 0].get_legend_handles_labels()
+    names = ("boundary of the classifier", "boundary of Bayes", *(f"class {sign}" for sign in classes))
+    figure.legend([*lines, *points], names, loc="outside lower center", ncols=4)
+    return figure

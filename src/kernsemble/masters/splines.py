@@ -50,8 +50,12 @@ from kernsemble.masters.losses import BoxLoss
 
 _BAND = 0.3  # change of scores, in units of the targets, that moves the first multipliers by their own size
 _INNER_SHARE = 0.3  # of the gap: what the inner problem may lack when the center moves
-_SHRINK = ((3, 0.2), (7, 0.5))  # factor of delta when the center moves after at most so many steps; else 1
-_WIDEN = 10.0  # factor of delta from one problem to another
+_LONG = 25  # inner steps after which the center moves in any case
+_FACTORS = ((3, 0.2), (7, 0.5), (_LONG - 1, 1.0), (_LONG, 10.0))  # of delta after at most so many inner steps
+_WIDEN, _LEAST = (
+    10.0,
+    0.01,
+)  # factor of delta from one problem to another; of the natural one, that is passed on
 _GRADIENTS, _FORCING = 200, 0.1  # most conjugate gradients of a step; share of the residual at which they end
 _SINGULAR = 1e-13  # curvature, relative to the preconditioner's, that is none
 _ACCURACY = 1e-2  # of the line search
@@ -60,6 +64,7 @@ _SAMPLE_TOL = 1e-2  # to which a sample is solved
 _PATIENCE, _STALLED = 60, 0.99  # steps without a gap smaller by that factor, after which rounding rules
 _IMBALANCE = 1e-10  # of the multipliers, relative to their sum: what is left is taken from the free ones
 _ROUNDING = 2e-15  # of a sum, relative to its terms
+_FLOOR = 5e-13  # relative gap below which rounding rules
 _LONGER = 1e-13  # by so much scores are scaled up past the margin, where rounding could undo it
 
 
@@ -108,6 +113,10 @@ class SplineProblem:
     def energy(self, pull: np.ndarray) -> float:
         """``1/2 V'K V`` from ``pull = H'V``."""
         return columns.energy(self.knots, self.gaps, pull)
+
+    def objective(self, g: np.ndarray, b: float) -> float:
+        """Primal objective."""
+        return 0.5 * float(g @ self.bend(g)) + self.loss.value(self.scores(g) + b)
 
     def sample(self) -> SplineProblem | None:
         """Some of the rows, each standing for several; None if that would not pay."""
@@ -169,7 +178,7 @@ def solve_splines(
     found = _Splines(problem, start)
     n_iter, inner, since, gap = 0, 0, 0, found.gap
     while found.gap > found.limit(tol) and n_iter < max_iter and since < _PATIENCE:
-        if inner and found.lack <= _INNER_SHARE * found.gap:
+        if (inner and found.lack <= _INNER_SHARE * found.gap) or inner == _LONG:
             found.move_center(inner)
             inner = 0
         found.step()
@@ -186,7 +195,7 @@ def solve_splines(
         n_iter=n_iter,
         converged=found.gap <= found.limit(tol),
         message="" if n_iter >= max_iter else "Rounding leaves nothing to gain: increase tol, lower C.",
-        delta=found.delta,
+        delta=max(found.delta, _LEAST * found.natural_delta(found.best_V)),
     )
 
 
@@ -203,7 +212,7 @@ class _Splines:
         self._offer_dual(self.center, pull)
         if start is None:
             self.g = problem.relax(pull)
-            self.delta = self._first_delta()
+            self.delta = self.natural_delta(self.center)
         else:
             self.g, self.delta = start.w.copy(), _WIDEN * start.delta
             if not start.u.any():
@@ -231,11 +240,11 @@ class _Splines:
         length = min(float(room), linear / square) if square > 0.0 and linear > 0.0 else 0.0
         return np.clip(length * ray, loss.lower, loss.upper), length * pull
 
-    def _first_delta(self) -> float:
-        """Delta at which a change of scores within the band moves multipliers by about their size."""
+    def natural_delta(self, V: np.ndarray) -> float:
+        """Delta at which a change of scores within the band moves multipliers by about the size of V."""
         targets = self.loss.target
         scale = float(np.abs(targets).max(initial=0.0)) if self._is_sided() else float(targets.std())
-        largest = float(np.max(np.abs(self.center) / self.share, initial=0.0))
+        largest = float(np.max(np.abs(V) / self.share, initial=0.0))
         return _BAND * (scale or 1.0) / (largest or 1.0)
 
     def _is_sided(self) -> bool:
@@ -248,18 +257,16 @@ class _Splines:
 
     def limit(self, tol: float) -> float:
         """Gap to stop at; never below the rounding of the sums."""
-        return max(tol * abs(self.objective), self.noise)
+        return max(max(tol, _FLOOR) * abs(self.objective), self.noise)
 
     def judge(self) -> None:
         """Evaluate the primal incumbent without the rounding of scores that were added up."""
-        g, problem = self.best_g, self.problem
-        norm = 0.5 * float(g @ problem.bend(g))
-        self.objective = norm + self.loss.value(problem.scores(g) + self.best_b)
+        self.objective = self.problem.objective(self.best_g, self.best_b)
 
     def move_center(self, inner: int) -> None:
-        """Take the multipliers as center; shrink delta if few inner steps were needed."""
-        self.center = self.V
-        self.delta *= next((factor for most, factor in _SHRINK if inner <= most), 1.0)
+        """Take the multipliers as center; shrink delta if few inner steps were needed, widen it if many."""
+        self.center = self.V if inner < _LONG else self.best_V
+        self.delta *= next(factor for most, factor in _FACTORS if inner <= most)
         self._evaluate()
 
     def step(self) -> None:

@@ -1,7 +1,7 @@
 """The way of one number, as steps and as a picture: from data and parameters to a cell of a printed table.
 
-The number is the test error of SVM-Perc on sonar in table I of linli2005. ``python docs/_extensions/one_number.py``
-draws ``docs/_static/one_number.svg``; a test compares the steps with the imports and with what a run calls.
+The number is the test error of SVM-Perc on sonar in table I of linli2005. Run as a script, this module draws
+``docs/_static/one_number.svg``; a test compares the steps with the imports and with what a run calls.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ COLUMNS, ROWS = (12, 284, 556), (12, 112, 212, 312, 412)  # left and upper sides
 
 
 class Step(NamedTuple):
-    """A file to open (with a number) or a file that is read or written (without), and what to look at in it."""
+    """A file to open (numbered), or one that is read or written (0), and what to look at in it."""
 
     path: str
     name: str

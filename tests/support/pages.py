@@ -1,8 +1,8 @@
 """Do what a page of the documentation says, block by block, in a copy of the repository.
 
-The line above a block names its file: "`PATH`:" writes it, "Append to `PATH`:" adds to it, and of a notebook each
-block is a cell, with the tag that the line names. A diff replaces lines; Python without a file is run; a block
-without a language is commands.
+The line above a block names its file: "`PATH`:" writes it, "Append to `PATH`:" adds to it, and of a notebook
+each block is a cell, with the tag that the line names. A diff replaces lines; Python without a file is run;
+a block without a language is commands.
 """
 
 import re
@@ -34,7 +34,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def copy_repository(root: Path, copy: Path, rooms: tuple[str, ...]) -> Path:
-    """Copy what a page needs: the sources with what numba has compiled, some rooms, registers, and the data."""
+    """Copy what a page needs: sources with what numba has compiled, some rooms, registers, the data."""
     copy.mkdir()
     shutil.copytree(root / "src", copy / "src")
     for room in rooms:

@@ -64,7 +64,7 @@ def test_names_in_pages_are_those_of_the_code(path):
     assert not [name for name in sorted(files) if not any((place / name).exists() for place in places)]
     commands = build_parser().format_help()
     for name in set(re.findall(r"python -m kernsemble ([a-z]+)", text)):
-        assert re.search(rf"^ +{name} ", commands, re.MULTILINE), name
+        assert re.search(rf"^ +{name}\b", commands, re.MULTILINE), name
     for name in set(re.findall(r"(?:from|import|`)\s?(kernsemble(?:\.\w+)+)", text)):
         assert resolve_name(name) is not None
 

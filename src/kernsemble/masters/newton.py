@@ -76,6 +76,7 @@ _EXACT = 1e-7  # the same where Newton's method ends after finitely many steps
 _FLOOR = 1e-7  # share of the loss at 0 below which the objective counts as zero
 _ROUNDING = 2e-15  # of a sum, relative to its terms
 _PATIENCE, _STALLED = 60, 0.99  # steps without a gap smaller by that factor, after which rounding rules
+_LAST, _LAST_PATIENCE = 1e-10, 2  # relative gap from which Newton's method, if it is finite, is at its end
 _SWING = 1e3  # factor by which changes may exceed what is left before their rounding is undone
 _LONGER = 1e-13  # by so much weights are scaled up past the margin, where rounding could undo it
 
@@ -500,9 +501,9 @@ class NewtonSolver:
         self._start(whole, reference)
         n_iter, distance, fresh, self.is_exhausted = 0, _DISTANCE * scale, False, False
         while True:
-            if (self.gap <= self._limit(tol, self.objective) or n_iter >= max_iter) and not fresh:
+            if (self.is_solved(tol) or n_iter >= max_iter) and not fresh:
                 fresh = self._refresh(whole, tol)
-            if self.gap <= self._limit(tol, self.objective) or n_iter >= max_iter:
+            if self.is_solved(tol) or n_iter >= max_iter:
                 return n_iter
             part, before = whole, self.gap
             if self.gap <= _TRUSTED * abs(self.objective):
@@ -513,6 +514,10 @@ class NewtonSolver:
                 self.is_exhausted = n_iter < max_iter
                 return n_iter
             distance, fresh = 4.0 * distance, False
+
+    def is_solved(self, tol: float) -> bool:
+        """Whether the gap is what `solve` stops at."""
+        return self.gap <= self._limit(tol, self.objective)
 
     def _limit(self, tol: float, objective: float) -> float:
         """Gap to stop at; never below the rounding of the sums."""
@@ -600,10 +605,12 @@ class NewtonSolver:
 
     def _run(self, newton: ProximalNewton, tol: float, max_iter: int) -> int:
         """Step until the gap is small, or does not get smaller; return the number of steps."""
-        n_iter, since, gap = 0, 0, newton.gap
-        while n_iter < max_iter and since < _PATIENCE and self._is_open(newton, tol):
+        n_iter, since, gap, patience = 0, 0, newton.gap, _PATIENCE
+        while n_iter < max_iter and since < patience and self._is_open(newton, tol):
             newton.step()
             n_iter, since = n_iter + 1, since + 1
+            if newton.active is not None and newton.gap <= _LAST * abs(newton.objective):
+                patience = _LAST_PATIENCE
             if newton.gap < _STALLED * gap:
                 since, gap = 0, newton.gap
         return n_iter

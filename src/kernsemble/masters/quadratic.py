@@ -247,9 +247,10 @@ class HingeQP(ColumnQP):
             return
         if self.positive:
             self._pick_dual()
-        elif found.is_exhausted or found.is_solved(self._first_tol()):  # iterations did not run out
-            if not solve_exactly(found, self.y, self.C, self.weight, self._first_tol()):
-                found.solve(_LEAST_NORM_TOL, self.max_iter, self._scale(), self._reference())
+        elif not (found.is_exhausted or found.is_solved(self._first_tol())):
+            return  # iterations ran out
+        elif not solve_exactly(found, self.y, self.C, self.weight, self._first_tol()):
+            found.solve(_LEAST_NORM_TOL, self.max_iter, self._scale(), self._reference())
 
     def _pick_dual(self) -> None:
         """Take the dual solution of least norm, if rounding leaves it as good as the one that was found."""

@@ -465,6 +465,7 @@ def who_errs_least(study: Study) -> dict[str, str]:
 
 FOREST = {"stratified": "stratified", "regular": "regular", "coarse": "stratified, coarse"}
 FOREST_METRICS = ("error", "rounds", *KERNELS)
+FOREST_COSTS = ("n_train", "fit_seconds", "megabytes")
 
 
 @reading.facts(
@@ -479,7 +480,7 @@ def all_rows(study: Study) -> dict[str, float | str]:
     """What each fit of all rows found, and what it took."""
     evidence, facts = study.evidence("forest"), {}
     read = {
-        name: {m: _mean(evidence, m, ALL_FOREST, method) for m in evidence.plan.exhibit.columns}
+        name: {m: _mean(evidence, m, ALL_FOREST, method) for m in (*FOREST_METRICS, *FOREST_COSTS)}
         for name, method in FOREST.items()
     }
     for name, values in read.items():

@@ -17,10 +17,11 @@ from kernsemble.trials.study import Study
 
 ROOT = Path(__file__).parents[2]
 # The articles whose numbers all come from the evidence; the others are to follow.
-CONVERTED = ("linli2005",)
-# Where a decimal may stand: code, formulas, addresses, and quotations (of the paper).
+CONVERTED = ("bi2004", "linli2005")
+# Where a decimal may stand: code, formulas, addresses, quotations (of the paper), numbers of sections.
 ALLOWED = re.compile(
-    r"```.*?```|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$|\]\([^)\s]*\)|\"[^\"\n]*\"|“[^”\n]*”|^>[^\n]*",
+    r"```.*?```|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$|\]\([^)\s]*\)|\"[^\"\n]*\"|“[^”\n]*”|^>[^\n]*"
+    r"|(?:[Ss]ection|[Tt]heorem|[Pp]roposition|[Aa]lgorithm)\s\d\.\d",
     re.DOTALL | re.MULTILINE,
 )
 DECIMAL = re.compile(r"\d\.\d")

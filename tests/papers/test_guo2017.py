@@ -6,12 +6,12 @@ import pytest
 from kernsemble.masters.exclusivity_alm import solve_printed_alm
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from guo2017 import draws, machines, other_draws, protocols, tree_readings
-from guo2017.sets import TABLE_SETS
+from guo2017 import trials
+from guo2017.trials import TABLE_SETS
 
 
 def make_draw(dataset, number=0, scaling="all rows", n_train=150):
-    return draws.draw(Trial("guo2017", "table1", dataset, "L2-ExRM", number), n_train, scaling)
+    return trials.draw(Trial("guo2017", "table1", dataset, "L2-ExRM", number), n_train, scaling)
 
 
 @pytest.mark.parametrize("name", TABLE_SETS)
@@ -35,21 +35,21 @@ def test_scaling_by_training_rows_and_shares():
 
 def test_other_protocols_draw_from_the_same_order():
     trial = Trial("guo2017", "halves", "sonar", "halves", 3)
-    usual = draws.draw(trial, 150, "all rows")
-    same = other_draws.draw_by(trial, other_draws.Protocol())
+    usual = trials.draw(trial, 150, "all rows")
+    same = trials.draw_by(trial, trials.DrawProtocol())
     for name in ("X", "y", "X_test", "y_test"):
         np.testing.assert_array_equal(getattr(same, name), getattr(usual, name))
-    fewer = other_draws.draw_by(trial, other_draws.Protocol(train=0.5, test_from=150))
+    fewer = trials.draw_by(trial, trials.DrawProtocol(train=0.5, test_from=150))
     np.testing.assert_array_equal(fewer.X, usual.X[:104])
     np.testing.assert_array_equal(fewer.X_test, usual.X_test)
-    raw = other_draws.draw_by(trial, other_draws.Protocol(scaling="none"))
+    raw = trials.draw_by(trial, trials.DrawProtocol(scaling="none"))
     assert 0.0 <= raw.X.min() < raw.X.max() <= 1.0  # as sonar is stored
 
 
 @pytest.mark.parametrize("number", range(3))
 def test_stratified_halves_keep_the_shares_of_the_classes(number):
     trial = Trial("guo2017", "halves", "sonar", "halves", number)
-    data = other_draws.draw_by(trial, other_draws.Protocol(train=0.5, stratified=True))
+    data = trials.draw_by(trial, trials.DrawProtocol(train=0.5, stratified=True))
     assert len(data.y) == len(data.y_test) == 104
     assert abs((data.y > 0).sum() - (data.y_test > 0).sum()) <= 1
     rows = np.vstack([data.X, data.X_test])
@@ -58,16 +58,16 @@ def test_stratified_halves_keep_the_shares_of_the_classes(number):
 
 def test_a_protocol_as_chosen_gives_the_numbers_of_table1():
     trial = Trial("guo2017", "means", "heart", "as chosen", 0)
-    found = protocols.means(trial, lam=2.0)
+    found = trials.means(trial, lam=2.0)
     data = make_draw("heart")
     solution = solve_printed_alm(data.X, data.y, 2.0, 10, 2)
-    assert found["L2_10"] == data.error(machines.ensemble_scores(solution, data.X_test))
+    assert found["L2_10"] == data.error(trials.ensemble_scores(solution, data.X_test))
     assert found["rows"] == 150
 
 
 def test_mishaps_do_what_they_say():
     data = make_draw("heart")
-    changed = {name: spoil(data, np.random.default_rng(0)) for name, spoil in tree_readings.MISHAPS.items()}
+    changed = {name: spoil(data, np.random.default_rng(0)) for name, spoil in trials.MISHAPS.items()}
     assert sorted(changed["labels shuffled"].y) == sorted(data.y)
     assert (np.diff(changed["labels sorted"].y) >= 0).all()
     assert 0.2 < np.mean(changed["40 % of labels flipped"].y != data.y) < 0.6
@@ -80,7 +80,7 @@ def test_mishaps_do_what_they_say():
 
 @pytest.mark.parametrize("name", TABLE_SETS)
 def test_first_rows_hold_both_classes_and_no_test_rows(name):
-    data = tree_readings._first_rows(150, Trial("guo2017", "trees", name, "first rows", 0))
+    data = trials._first_rows(150, Trial("guo2017", "trees", name, "first rows", 0))
     assert len(data.y) == 150
     assert set(data.y) == {-1.0, 1.0}
     assert len(data.y) + len(data.y_test) == len(make_draw(name).y) + len(make_draw(name).y_test)

@@ -10,8 +10,8 @@ from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.registry import load_paper
-from guo2017 import cells, claims, reasons
-from guo2017.sets import LARGE_SET, SIZE_SETS, TABLE_SETS
+from guo2017 import claims, reasons
+from guo2017.trials import LARGE_SET, SIZE_SETS, TABLE_SETS
 
 paper = load_paper("guo2017")
 ROOT = Path(__file__).parents[2]
@@ -29,9 +29,9 @@ def test_every_printed_number_has_one_reason():
 def test_printed_average_ranks_follow_from_the_printed_errors():
     """All ten, up to a few equal errors that they order by digits which are not printed."""
     printed = {(c.row, c.column): c.value for c in printed_table() if c.exhibit == "table1"}
-    rows = [f"{family}{T}" for family, T in cells.ROWS]
+    rows = [f"{family}{T}" for family, T in claims.ROWS]
     means = np.array([[printed[row, label] for row in rows] for label in TABLE_SETS])
-    for row, rank in zip(rows, cells.average_ranks(means), strict=True):
+    for row, rank in zip(rows, claims.average_ranks(means), strict=True):
         assert -0.051 <= printed[row, "A.R."] - rank <= 0.2, row
 
 
@@ -60,7 +60,7 @@ def test_every_printed_number_and_claim_is_read():
     for cell in found:
         assert reading.rule(cell) is not None
         if cell.exhibit == "table1":
-            family, bases = cells.split_name(cell.row)
+            family, bases = claims.split_name(cell.row)
             assert family in (*paper.methods("table1"), *paper.methods("table1_drm"))
             assert bases in (10, 30)
             assert cell.column in (*TABLE_SETS, "A.R.")

@@ -26,6 +26,7 @@ from kernsemble.masters.exclusivity_alm import (
     split_objective,
 )
 from kernsemble.masters.psvm import check_margin_problem, solve_psvm
+from kernsemble.trials.bench import Draw, seconds_of
 from kernsemble.trials.trial import Trial
 from guo2017.trials import (
     LARGE_SET,
@@ -33,9 +34,8 @@ from guo2017.trials import (
     POWERS,
     SIZE_SETS,
     TABLE_SETS,
-    Draw,
     Kernel,
-    Scaling,
+    Protocol,
     TreeSize,
     bag_trees,
     boost_trees,
@@ -44,10 +44,9 @@ from guo2017.trials import (
     drm_kernel,
     large_sample,
     paper,
-    solve_exrm,
+    percent,
 )
 
-# theory
 # Name -> options of the printed algorithm; "start" is drawn at random.
 VARIANTS: dict[str, dict[str, float | bool]] = {
     "printed": {},
@@ -62,9 +61,7 @@ METHODS = tuple(f"{p} {name}" for p in POWERS for name in (*VARIANTS, "two block
 
 
 @paper.trials("theorems", methods=METHODS, datasets=TABLE_SETS)
-def theorems(
-    trial: Trial, *, n_train: int, scaling: Scaling, lam: float, n_components: int
-) -> dict[str, float]:
+def theorems(trial: Trial, *, protocol: Protocol, lam: float, n_components: int) -> dict[str, float]:
     """Measure a solution of (5).
 
     gap: objective (5) over the certified optimum, minus 1. spread: largest distance of a component from
@@ -72,7 +69,7 @@ def theorems(
     loss_ratio: loss of the ensemble over the mean loss of its components (proposition 1: at most 1).
     infeasible: relative difference of the objectives (5) and (6); 0 where the constraints of (6) hold.
     """
-    data = draw(trial, n_train, scaling)
+    data = draw(trial, protocol)
     X, y = data.X, data.y
     p, name = POWERS[trial.method[:2]], trial.method[3:]
     solution = _solve(name, X, y, lam, n_components, p, trial)
@@ -112,15 +109,14 @@ def _loss(scores: np.ndarray, y: np.ndarray, p: int) -> float:
 def penalty(
     trial: Trial,
     *,
-    n_train: int,
-    scaling: Scaling,
+    protocol: Protocol,
     lam: float,
     n_components: int,
     rhos: list[float],
     max_rounds: int,
 ) -> dict[str, np.ndarray]:
     """Relative gap where the printed algorithm comes to rest, for each growth of the penalty."""
-    data = draw(trial, n_train, scaling)
+    data = draw(trial, protocol)
     p = POWERS[trial.method]
     gaps, rounds = [], []
     for rho in rhos:
@@ -133,14 +129,14 @@ def penalty(
 
 
 @paper.trials("zeros", methods=("reweighting",), datasets=TABLE_SETS)
-def zeros(trial: Trial, *, n_train: int, scaling: Scaling, lam: float, n_components: int) -> dict[str, float]:
+def zeros(trial: Trial, *, protocol: Protocol, lam: float, n_components: int) -> dict[str, float]:
     """Compare Algorithm 1 with the exact minimizer of (8), with and without zeros in the start.
 
     exact_difference: largest relative difference after 20,000 rounds from a start without zeros, with
     epsilon = 1e-12; entries whose limit is 0 are slow. stuck: share of the entries started at 0 that the
     exact solution moves and Algorithm 1 with epsilon = 0 does not. undefined: share of nan in a row of zeros.
     """
-    data = draw(trial, n_train, scaling)
+    data = draw(trial, protocol)
     rng = trial.rng("point")
     d, mu = data.X.shape[1], 1.0
     pull = rng.standard_normal((d, n_components)) + 3.0
@@ -160,7 +156,6 @@ def zeros(trial: Trial, *, n_train: int, scaling: Scaling, lam: float, n_compone
     }
 
 
-# diversity
 # Name -> (own columns, own rows, one norm for all).
 KINDS: dict[str, tuple[bool, bool, bool]] = {
     "plain": (False, False, True),
@@ -175,20 +170,19 @@ KINDS: dict[str, tuple[bool, bool, bool]] = {
 def diversity(
     trial: Trial,
     *,
-    n_train: int,
-    scaling: Scaling,
+    protocol: Protocol,
     n_components: int,
     column_share: float,
     diversity_lambdas: list[float],
 ) -> dict[str, np.ndarray]:
     """Test error of the mean machine, overlap of the components, and relative gap, for each lambda."""
-    data = draw(trial, n_train, scaling)
+    data = draw(trial, protocol)
     own_columns, own_rows, shared = KINDS[trial.method]
     mask, counts = _draw_parts(trial, data, n_components, column_share, own_columns, own_rows)
     rows = []
     for lam in diversity_lambdas:
         W, b, gap = solve_diverse(data.X, data.y, lam * counts, mask, shared=shared)
-        error = data.error(data.X_test @ W.mean(axis=1) + b.mean())
+        error = percent(data.X_test @ W.mean(axis=1) + b.mean(), data.y_test)
         rows.append((error, round(relaxed_exclusivity(W), 4), float(f"{gap:.2g}")))
     error, overlap, gaps = np.array(rows).T
     return {"error": error, "exclusivity": overlap, "gap": gaps}
@@ -306,7 +300,6 @@ class _Splitting:
         self.z += self.E - relaxed_E
 
 
-# timing
 EXACT_MACHINES = ("L1-exact", "L2-exact")
 TABLE2 = ("L1-ExRM", "L2-ExRM", "AdaTree", "BagTree", "DRM")
 TABLE2_METHODS = tuple(f"{name}{T}" for T in (10, 30) for name in TABLE2)
@@ -335,7 +328,7 @@ def training_time(trial: Trial, *, lam: float) -> dict[str, float]:
     X, y = large_sample(trial, int(trial.dataset.removeprefix("n=")))
     p = POWERS[trial.method[:2]]
     exact = trial.method in EXACT_MACHINES
-    solve_exrm(X[:100], _both(y[:100]), lam, 10, p, "exact")
+    solve_exclusivity(X[:100], _both(y[:100]), lam, 10, p)
     start = time.process_time()
     n_iter = (
         solve_exclusivity(X, y, lam, 10, p).n_iter
@@ -356,8 +349,7 @@ def _both(y: np.ndarray) -> np.ndarray:
 def table_time(
     trial: Trial,
     *,
-    n_train: int,
-    scaling: Scaling,
+    protocol: Protocol,
     lam: float,
     boosted_tree: TreeSize,
     drm_features: Kernel,
@@ -365,7 +357,7 @@ def table_time(
     timed_nu: float,
 ) -> dict[str, float]:
     """Seconds of one training, the better of two."""
-    data = draw(trial, n_train, scaling)
+    data = draw(trial, protocol)
     name, T = trial.method[:-2], int(trial.method[-2:])
 
     def fit() -> None:
@@ -376,25 +368,17 @@ def table_time(
             solve_drm(K, data.y, T, nu=timed_nu, mu=drm_mu, rng=trial.rng("start"))
         else:
             make, size = (boost_trees, boosted_tree) if name == "AdaTree" else (bag_trees, "full")
-            make(data.X, data.y, T, size, trial.rng())
+            make(data, T, size, trial.rng())
 
-    return {"fit_seconds": min(_seconds(fit) for _ in range(2))}
-
-
-def _seconds(call: Callable[[], None]) -> float:
-    start = time.process_time()
-    call()
-    return time.process_time() - start
+    return {"fit_seconds": seconds_of(fit, repeats=2, clock=time.process_time)}
 
 
 @paper.trials(
     "solvers", methods=tuple(f"{p} {name}" for p in POWERS for name in SOLVERS), datasets=TABLE_SETS
 )
-def solvers(
-    trial: Trial, *, n_train: int, scaling: Scaling, lam: float, n_components: int
-) -> dict[str, float]:
+def solvers(trial: Trial, *, protocol: Protocol, lam: float, n_components: int) -> dict[str, float]:
     """Relative gap, and the seconds of one solution (the better of two); cvxpy solves (5) as it stands."""
-    data = draw(trial, n_train, scaling)
+    data = draw(trial, protocol)
     p, name = POWERS[trial.method[:2]], trial.method[3:]
     times, gap = [], np.nan
     for _ in range(2):
@@ -408,30 +392,11 @@ def solvers(
 def _objective(name: str, data: Draw, lam: float, C: int, p: int) -> float:
     """Objective (5) that a solver reaches; the iterative ones compute their certificate as well."""
     if name == "cvxpy":
-        return _generic(data, lam, C, p)
+        return solve_generic(data.X, data.y, lam, C, p, 1e-8)
     solve = {"exact": solve_exclusivity, "two blocks": solve_admm, "printed": solve_printed_alm}[name]
     return solve(data.X, data.y, lam, C, p).objective
 
 
-def _generic(data: Draw, lam: float, C: int, p: int) -> float:
-    """Solve (5) by a general-purpose solver for cones, with its own tolerances (1e-8)."""
-    import cvxpy  # only this trial needs it
-
-    W, b = cvxpy.Variable((data.X.shape[1], C)), cvxpy.Variable(C)
-    loss = cvxpy.pos(
-        1.0
-        - cvxpy.multiply(
-            data.y[:, np.newaxis],
-            data.X @ W + np.ones((len(data.y), 1)) @ cvxpy.reshape(b, (1, C), order="C"),
-        )
-    )
-    penalty = 0.5 * cvxpy.sum_squares(cvxpy.sum(cvxpy.abs(W), axis=1))
-    cost = cvxpy.sum(loss) if p == 1 else cvxpy.sum_squares(loss)
-    problem = cvxpy.Problem(cvxpy.Minimize(penalty + lam * cost))
-    return float(problem.solve(solver=cvxpy.CLARABEL))
-
-
-# race
 paper.exhibit(
     "race",
     "Ratios of seconds: other solvers over the exact one",
@@ -446,14 +411,14 @@ TURN = 0.05  # seconds
 
 @paper.trials("race", methods=tuple(POWERS), datasets=(*TABLE_SETS, LARGE_SET))
 def race(
-    trial: Trial, *, n_train: int, n_large: int, scaling: Scaling, lam: float, n_components: int
+    trial: Trial, *, protocol: Protocol, n_large: int, lam: float, n_components: int
 ) -> dict[str, float]:
     """Gaps relative to the optimum, and seconds of each solver over those of the exact one."""
     p, C = POWERS[trial.method], n_components
     if trial.dataset == LARGE_SET:
         X, y = large_sample(trial, n_large)
     else:
-        data = draw(trial, n_train, scaling)
+        data = draw(trial, protocol)
         X, y = data.X, data.y
     solve_exclusivity(X[:50], np.resize([-1.0, 1.0], 50), lam, C, p)
     solvers: dict[str, Callable[[], object]] = {
@@ -476,9 +441,7 @@ def _least_seconds(solve: Callable[[], object]) -> float:
     """Least seconds of a solution within one turn."""
     least, spent = np.inf, 0.0
     while spent < TURN:
-        start = time.process_time()
-        solve()
-        seconds = time.process_time() - start
+        seconds = seconds_of(solve, clock=time.process_time)
         least, spent = min(least, seconds), spent + seconds
     return least
 

@@ -1,14 +1,20 @@
-"""Labels of the datasets of guo2017."""
+"""The trials of guo2017: its sets and exhibits, tables 1 and 3, figure 1, other readings of the protocol.
+
+ExRM and PSVM (its case of one component) are the estimator ``ExRM``. Boosting and bagging are those of the
+paper's rivals: AdaBoost.M1, and votes of bootstrap samples.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -18,13 +24,11 @@ from kernsemble.data.store import load
 from kernsemble.estimators.exrm import ExRM
 from kernsemble.kernels import gaussian_kernel, linear_kernel
 from kernsemble.masters.drm import solve_drm
-from kernsemble.masters.exclusivity import ExclusivitySolution, solve_exclusivity
 from kernsemble.masters.exclusivity_alm import solve_printed_alm
-from kernsemble.masters.psvm import solve_psvm
+from kernsemble.trials.bench import Draw, cut_folds, first_best, percent_wrong
 from kernsemble.trials.registry import Paper
 from kernsemble.trials.trial import Trial
 
-# sets
 TABLE_SETS = ("german", "diabetes", "australian", "sonar", "splice", "liver", "heart", "ionosphere")
 STORED = {"german": "german24", "diabetes": "pima"}
 LARGE_SET = "ijcnn1"
@@ -33,7 +37,6 @@ SIZE_SETS = tuple(f"n={n}" for n in (2500, 5000, 10000, 20000, 49990))
 MULTICLASS_SETS = ("wine", "iris", "glass", "vehicle")
 
 
-# plan
 paper = Paper(
     "guo2017",
     title="Exclusivity Regularized Machine: A New Ensemble SVM Classifier",
@@ -111,496 +114,22 @@ paper.exhibit("multiclass", "More than two classes", metrics=("error",))
 paper.exhibit("modern", "The single machine with lambda by cross-validation, and trees", metrics=("error",))
 
 
-# draws
-Scaling = Literal["all rows", "training rows"]
-
-
 @dataclass(frozen=True)
-class Draw:
-    """Training and test part; labels are -1.0 and +1.0, or class codes where there are more than two."""
+class Protocol:
+    """How rows are drawn: ``n_train`` of them (a share below 1); tested from ``test_from`` or after them."""
 
-    X: np.ndarray
-    y: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
-
-    def error(self, scores: np.ndarray) -> float:
-        """Return the test error in percent; a score of exactly 0 counts as -1."""
-        return error_percent(scores, self.y_test)
-
-
-def error_percent(scores: np.ndarray, y: np.ndarray) -> float:
-    """Return the share of wrong signs in percent, to four decimals, which keeps the evidence short."""
-    return round(100.0 * float(np.mean((scores > 0) != (y > 0))), 4)
-
-
-def draw(trial: Trial, n_train: int | float, scaling: Scaling) -> Draw:
-    """Return the data of a trial; all methods of a dataset and a number see the same.
-
-    ``n_train`` is a number of rows, or their share when below 1.
-    """
-    data = load(STORED.get(trial.dataset, trial.dataset))
-    labels = data.signs if data.n_classes == 2 else data.y
-    size = round(n_train * data.n_samples) if n_train < 1 else int(n_train)
-    order = trial.shared_rng("split").permutation(data.n_samples)
-    train, test = np.split(order, [size])
-    X = scale_to_unit_range(data.X, reference=data.X if scaling == "all rows" else data.X[train])
-    y = labels.astype(np.float64)
-    return Draw(X[train], y[train], X[test], y[test])
-
-
-def large_sample(trial: Trial, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return random rows of ijcnn1's official training part, as LIBSVM distributes them."""
-    data = load(LARGE_SET)
-    train = np.flatnonzero(data.part == 0)
-    chosen = trial.shared_rng("rows", dataset=LARGE_SET).permutation(train)[:size]
-    return np.ascontiguousarray(data.X[chosen], dtype=np.float64), data.signs[chosen].astype(np.float64)
-
-
-# machines
-Solver = Literal["printed", "exact"]
-Reweighting = Literal["weights", "resampling"]
-Voting = Literal["votes", "mean score"]
-Kernel = Literal["linear", "gaussian"]
-# Fits a linear machine to samples, labels and positive weights: (w, b).
-Fit = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, float]]
-
-POWERS = {"L1": 1, "L2": 2}
-
-
-def solve_exrm(
-    X: np.ndarray, y: np.ndarray, lam: float, C: int, p: int, solver: Solver, **options: float
-) -> ExclusivitySolution:
-    """Solve problem (5) as the paper does, or exactly."""
-    solve = solve_printed_alm if solver == "printed" else solve_exclusivity
-    return solve(X, y, lam, C, p, **options)
-
-
-def ensemble_scores(solution: ExclusivitySolution, X: np.ndarray) -> np.ndarray:
-    """Return the scores of the averaged machine (the output of Algorithm 2)."""
-    return X @ solution.w.mean(axis=1) + solution.b.mean()
-
-
-def exrm_fit(lam: float, C: int, p: int, solver: Solver = "exact") -> Fit:
-    """Return a function that fits an ExRM with sample weights."""
-
-    def fit(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
-        solution = solve_exrm(X, y, lam, C, p, solver, sample_weight=weight)
-        return solution.w.mean(axis=1), float(solution.b.mean())
-
-    return fit
-
-
-def psvm_fit(lam: float, p: int) -> Fit:
-    """Return a function that fits one machine exactly."""
-
-    def fit(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
-        solution = solve_psvm(X, y, lam, p, sample_weight=weight)
-        return solution.w, solution.b
-
-    return fit
-
-
-def boost_linear(
-    fit: Fit,
-    X: np.ndarray,
-    y: np.ndarray,
-    rounds: int,
-    rng: np.random.Generator,
-    reweighting: Reweighting = "weights",
-) -> tuple[list[tuple[np.ndarray, float]], np.ndarray]:
-    """AdaBoost.M1 over linear machines: the machines and their voting weights.
-
-    It ends early when a machine makes no error on the weighted sample (it then gets the weight of an error
-    of 1/(2n)) or errs on half of it or more (it is then left out, unless it is the first).
-    """
-    n = len(y)
-    weight, machines, votes = np.full(n, 1.0 / n), [], []
-    while len(machines) < rounds:
-        machine = _fit_weighted(fit, X, y, n * weight, rng, reweighting)
-        wrong = (X @ machine[0] + machine[1] > 0) != (y > 0)
-        error = float(weight[wrong].sum())
-        if error >= 0.5 and machines:
-            break
-        machines.append(machine)
-        clipped = min(max(error, 0.5 / n), 0.5 - 0.5 / n)
-        votes.append(0.5 * np.log((1.0 - clipped) / clipped))
-        if error == 0.0 or error >= 0.5:
-            break
-        weight = weight * np.where(wrong, 0.5 / error, 0.5 / (1.0 - error))
-    return machines, np.array(votes)
-
-
-def _fit_weighted(
-    fit: Fit, X: np.ndarray, y: np.ndarray, weight: np.ndarray, rng: np.random.Generator, how: Reweighting
-) -> tuple[np.ndarray, float]:
-    """Fit with the weights, or to a sample of the same size drawn by them."""
-    if how == "weights":
-        return fit(X, y, np.maximum(weight, 1e-10))
-    rows = rng.choice(len(y), size=len(y), p=weight / weight.sum())
-    while np.ptp(y[rows]) == 0:
-        rows = rng.choice(len(y), size=len(y), p=weight / weight.sum())
-    return fit(X[rows], y[rows], np.ones(len(y)))
-
-
-def bag_linear(
-    fit: Fit, X: np.ndarray, y: np.ndarray, rounds: int, rng: np.random.Generator
-) -> list[tuple[np.ndarray, float]]:
-    """Fit one machine to each of several bootstrap samples."""
-    uniform = np.ones(len(y))
-    return [_fit_weighted(fit, X, y, uniform, rng, "resampling") for _ in range(rounds)]
-
-
-def vote(
-    machines: list[tuple[np.ndarray, float]], votes: np.ndarray, X: np.ndarray, voting: Voting = "votes"
-) -> np.ndarray:
-    """Return the weighted sum of the machines' signs, or of their scores."""
-    scores = np.column_stack([X @ w + b for w, b in machines])
-    return (np.sign(scores) if voting == "votes" else scores) @ votes
-
-
-def drm_kernel(kernel: Kernel, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    """Return the kernel with a constant that stands for the intercept; the Gaussian's gamma is 1 / d."""
-    if kernel == "linear":
-        return linear_kernel(X, Z) + 1.0
-    return gaussian_kernel(X, Z, gamma=1.0 / X.shape[1]) + 1.0
-
-
-def select_nu(
-    K: np.ndarray, y: np.ndarray, nus: list[float], n_folds: int, rng: np.random.Generator
-) -> float:
-    """Choose nu by cross-validation of the single machine, whose direction the optimal ensemble shares.
-
-    Among equals the smallest wins.
-    """
-    order = rng.permutation(len(y))
-    order = order[np.argsort(y[order], kind="stable")]
-    fold = np.empty(len(y), dtype=np.intp)
-    fold[order] = np.arange(len(y)) % n_folds
-    wrong = [sum(_held_out_errors(K, y, fold == k, nu) for k in range(n_folds)) for nu in nus]
-    return nus[int(np.argmin(wrong))]
-
-
-def _held_out_errors(K: np.ndarray, y: np.ndarray, held: np.ndarray, nu: float) -> int:
-    inner = K[np.ix_(~held, ~held)]
-    coefficients = solve_drm(inner, y[~held], 1, nu=nu).w[:, 0]
-    return int(((K[np.ix_(held, ~held)] @ coefficients > 0) != (y[held] > 0)).sum())
-
-
-# trees
-TreeSize = Literal["stump", "10 splits", "full"]
-Trees = list[DecisionTreeClassifier]
-
-_LIMITS: Mapping[str, dict[str, int]] = {
-    "stump": {"max_depth": 1},
-    "10 splits": {"max_leaf_nodes": 11},
-    "full": {},
-}
-
-
-def boost_trees(
-    X: np.ndarray, y: np.ndarray, rounds: int, size: TreeSize, rng: np.random.Generator
-) -> tuple[Trees, np.ndarray]:
-    """AdaBoost.M1: the trees and their voting weights.
-
-    It ends early after a tree without weighted error, which gets the weight of an error of 1/(2n), and
-    before one that errs on half of the weight or more, unless it is the first.
-    """
-    n = len(y)
-    weight, trees, votes = np.full(n, 1.0 / n), [], []
-    while len(trees) < rounds:
-        tree = _grow(X, y, size, rng, weight)
-        wrong = tree.predict(X) != y
-        error = float(weight[wrong].sum())
-        if error >= 0.5 and trees:
-            break
-        trees.append(tree)
-        clipped = min(max(error, 0.5 / n), 0.5 - 0.5 / n)
-        votes.append(0.5 * np.log((1.0 - clipped) / clipped))
-        if error <= 1e-12 or error >= 0.5:
-            break
-        weight = weight * np.where(wrong, 0.5 / error, 0.5 / (1.0 - error))
-    return trees, np.array(votes)
-
-
-def bag_trees(
-    X: np.ndarray, y: np.ndarray, rounds: int, size: TreeSize, rng: np.random.Generator
-) -> tuple[Trees, np.ndarray]:
-    """Trees of bootstrap samples, all with the same vote."""
-    samples = [rng.integers(len(y), size=len(y)) for _ in range(rounds)]
-    return [_grow(X[rows], y[rows], size, rng) for rows in samples], np.ones(rounds)
-
-
-def _grow(
-    X: np.ndarray, y: np.ndarray, size: TreeSize, rng: np.random.Generator, weight: np.ndarray | None = None
-) -> DecisionTreeClassifier:
-    """Grow one tree; the seed decides between equally good splits."""
-    tree = DecisionTreeClassifier(**_LIMITS[size], random_state=int(rng.integers(2**31)))
-    return tree.fit(X, y, sample_weight=weight)
-
-
-def errors_by_size(trees: Trees, votes: np.ndarray, data: Draw, sizes: Sequence[int]) -> dict[int, float]:
-    """Return the test error in percent of the first 1, 5, .. trees; an ensemble that ended early stays."""
-    outputs = np.column_stack([tree.predict(data.X_test) for tree in trees])
-    return {T: data.error(outputs[:, :T] @ votes[:T]) for T in sizes}
-
-
-def tree_errors(
-    method: str, data: Draw, sizes: Sequence[int], tree_size: TreeSize, rng: np.random.Generator
-) -> dict[int, float]:
-    """Train the largest AdaTree or BagTree and read the smaller ones off it; bagged trees vote."""
-    make = boost_trees if method == "AdaTree" else bag_trees
-    return errors_by_size(*make(data.X, data.y, max(sizes), tree_size, rng), data, sizes)
-
-
-# tables
-@paper.trials("table1", methods=("L1-ExRM", "L2-ExRM"), datasets=TABLE_SETS)
-def exclusivity_machine(
-    trial: Trial, *, n_train: int, scaling: Scaling, lam: float, solver: Solver
-) -> dict[str, float]:
-    """error_C: the solver of the tables; exact_C: the optimum of the same problem."""
-    data = draw(trial, n_train, scaling)
-    p = POWERS[trial.method[:2]]
-    result = {}
-    for C in BASES:
-        for name, chosen in (("error", solver), ("exact", "exact")):
-            solution = solve_exrm(data.X, data.y, lam, C, p, chosen)
-            result[f"{name}_{C}"] = data.error(ensemble_scores(solution, data.X_test))
-    return result
-
-
-@paper.trials("table1", methods=("AdaTree",), datasets=TABLE_SETS)
-def boosted_trees(
-    trial: Trial, *, n_train: int, scaling: Scaling, boosted_tree: TreeSize
-) -> dict[str, float]:
-    """Boosted classification trees; one run is read after 1, 5, 10 and 30 rounds."""
-    data = draw(trial, n_train, scaling)
-    errors = tree_errors("AdaTree", data, BASES, boosted_tree, trial.rng())
-    return {f"error_{T}": error for T, error in errors.items()}
-
-
-@paper.trials("table1", methods=("BagTree",), datasets=TABLE_SETS)
-def bagged_trees(trial: Trial, *, n_train: int, scaling: Scaling) -> dict[str, float]:
-    """Bagged classification trees, grown to the end."""
-    data = draw(trial, n_train, scaling)
-    errors = tree_errors("BagTree", data, BASES, "full", trial.rng())
-    return {f"error_{T}": error for T, error in errors.items()}
-
-
-@paper.trials("table1", methods=("AdaSVM",), datasets=TABLE_SETS)
-def boosted_machines(
-    trial: Trial, *, n_train: int, scaling: Scaling, lam: float, reweighting: Reweighting
-) -> dict[str, float]:
-    """AdaBoost over L2-PSVMs; one run is read after 1, 5, 10 and 30 rounds."""
-    data = draw(trial, n_train, scaling)
-    machines, votes = boost_linear(psvm_fit(lam, 2), data.X, data.y, BASES[-1], trial.rng(), reweighting)
-    return {f"error_{C}": data.error(vote(machines[:C], votes[:C], data.X_test)) for C in BASES}
-
-
-@paper.trials("table1", methods=("BagSVM",), datasets=TABLE_SETS)
-def bagged_machines(
-    trial: Trial, *, n_train: int, scaling: Scaling, lam: float, voting: Voting
-) -> dict[str, float]:
-    """Bagged L2-PSVMs; the first C of 30 are the ensemble of C."""
-    data = draw(trial, n_train, scaling)
-    machines = bag_linear(psvm_fit(lam, 2), data.X, data.y, BASES[-1], trial.rng())
-    return {f"error_{C}": data.error(vote(machines[:C], np.ones(C), data.X_test, voting)) for C in BASES}
-
-
-# drm_table
-paper.exhibit("table1_drm", "Test errors of DRM (tables 1 and 3)", metrics=(*ERRORS, "nu"))
-
-
-@paper.trials("table1_drm", methods=("DRM",), datasets=TABLE_SETS)
-def diversity_machine(
-    trial: Trial,
-    *,
-    n_train: int,
-    scaling: Scaling,
-    drm_features: Kernel,
-    nus: list[float],
-    n_folds: int,
-    drm_mu: float,
-) -> dict[str, float]:
-    """DRM; nu by cross-validation on the training part."""
-    data = draw(trial, n_train, scaling)
-    K, K_test = drm_kernel(drm_features, data.X, data.X), drm_kernel(drm_features, data.X_test, data.X)
-    nu = select_nu(K, data.y, nus, n_folds, trial.shared_rng("folds"))
-    return {"nu": nu, **drm_errors(data, K, K_test, BASES, nu, drm_mu, trial)}
-
-
-def drm_errors(
-    data: Draw, K: np.ndarray, K_test: np.ndarray, sizes: tuple[int, ...], nu: float, mu: float, trial: Trial
-) -> dict[str, float]:
-    """Return the test error of the mean machine for each number of bases."""
-    errors = {}
-    for T in sizes:
-        solution = solve_drm(K, data.y, T, nu=nu, mu=mu, rng=trial.rng("start"))
-        errors[f"error_{T}"] = data.error(K_test @ solution.w.mean(axis=1))
-    return errors
-
-
-# curves
-MACHINES = tuple(f"{p}-{name}" for p in POWERS for name in ("PSVM", "ExRM5", "ExRM10", "ExRM30"))
-
-
-def components(method: str) -> int:
-    """Return the number of components in a method's name; PSVM has one."""
-    digits = method.partition("-ExRM")[2]
-    return int(digits) if digits else 1
-
-
-@paper.trials("figure1", methods=MACHINES, datasets=TABLE_SETS)
-def errors_against_lambda(
-    trial: Trial, *, train_share: float, scaling: Scaling, lambdas: list[float], solver: Solver
-) -> dict[str, np.ndarray]:
-    """Training and test error in percent, and the relative gap, for each lambda."""
-    data = draw(trial, train_share, scaling)
-    rows = []
-    for lam in lambdas:
-        solution = solve_exrm(data.X, data.y, lam, components(trial.method), POWERS[trial.method[:2]], solver)
-        train = error_percent(ensemble_scores(solution, data.X), data.y)
-        gap = solution.gap / (solution.objective - solution.gap)
-        rows.append((train, data.error(ensemble_scores(solution, data.X_test)), float(f"{gap:.3g}")))
-    train, test, gaps = np.array(rows).T
-    return {"train_error": train, "error": test, "gap": gaps}
-
-
-@paper.trials("path", methods=tuple(POWERS), datasets=TABLE_SETS)
-def errors_against_ratio(
-    trial: Trial, *, n_train: int, scaling: Scaling, ratios: list[float]
-) -> dict[str, np.ndarray]:
-    """Test error of the one machine PSVM(lambda / C) that every exact ExRM is."""
-    data = draw(trial, n_train, scaling)
-    machines = [solve_psvm(data.X, data.y, ratio, POWERS[trial.method]) for ratio in ratios]
-    return {"error": np.array([data.error(data.X_test @ m.w + m.b) for m in machines])}
-
-
-@paper.trials(
-    "convergence", methods=tuple(m for m in MACHINES if "ExRM" in m), datasets=(LARGE_SET, *TABLE_SETS)
-)
-def convergence(
-    trial: Trial, *, n_large: int, n_train: int, scaling: Scaling, lam: float, n_shown: int
-) -> dict[str, np.ndarray | float]:
-    """Run the printed algorithm beyond its stop, and keep the first ``n_shown`` iterations.
-
-    path: objective (6), its lowest value 0 and its highest 1. n_iter: where the printed rule stops. settled:
-    the first iteration from which on the path stays within 0.01 of its end. gap: relative, at the printed
-    stop.
-    """
-    if trial.dataset == LARGE_SET:
-        X, y = large_sample(trial, n_large)
-    else:
-        data = draw(trial, n_train, scaling)
-        X, y = data.X, data.y
-    C, p = components(trial.method), POWERS[trial.method[:2]]
-    solution = solve_printed_alm(X, y, lam, C, p, tol=0.0, max_iter=n_shown)
-    changes = np.abs(np.diff(solution.split_path)) < 0.05
-    n_iter = int(np.argmax(changes)) + 2 if changes.any() else n_shown
-    low, high = solution.split_path.min(), solution.split_path.max()
-    path = (solution.split_path - low) / (high - low)
-    apart = np.flatnonzero(np.abs(path - path[-1]) > 0.01)
-    optimum = solution.objective - solution.gap
-    return {
-        "path": np.round(path, 5),
-        "n_iter": n_iter,
-        "settled": int(apart[-1]) + 2 if len(apart) else 1,
-        "gap": float(f"{solution.objective_path[n_iter - 1] / optimum - 1.0:.5g}"),
-    }
-
-
-# readings
-# Name -> (scaling, solver, further options of the solver).
-READINGS: dict[str, tuple[Scaling, Solver, dict[str, float]]] = {
-    "as chosen": ("all rows", "printed", {}),
-    "scaled by the training rows": ("training rows", "printed", {}),
-    "stop at 5e-4": ("all rows", "printed", {"tol": 5e-4}),
-    "stop at 0.5": ("all rows", "printed", {"tol": 0.5}),
-    "exact": ("all rows", "exact", {}),
-}
-
-
-@paper.trials("readings", methods=tuple(READINGS), datasets=TABLE_SETS)
-def other_readings(trial: Trial, *, n_train: int, lam: float) -> dict[str, float]:
-    """Test errors of ExRM under another reading."""
-    scaling, solver, options = READINGS[trial.method]
-    data = draw(trial, n_train, scaling)
-    result = {}
-    for name, C in (("L1", 10), ("L2", 10), ("L2", 30)):
-        solution = solve_exrm(data.X, data.y, lam, C, POWERS[name], solver, **options)
-        result[f"{name}_{C}"] = data.error(ensemble_scores(solution, data.X_test))
-    return result
-
-
-BOOSTS: dict[str, tuple[Reweighting, Solver]] = {
-    "AdaSVM, weights": ("weights", "exact"),
-    "AdaSVM, resampling": ("resampling", "exact"),
-    "AdaSVM, weights, printed solver": ("weights", "printed"),
-}
-BAGS: dict[str, tuple[Voting, Solver]] = {
-    "BagSVM, votes": ("votes", "exact"),
-    "BagSVM, mean score": ("mean score", "exact"),
-    "BagSVM, votes, printed solver": ("votes", "printed"),
-}
-
-
-@paper.trials("bases", methods=(*BOOSTS, *BAGS), datasets=TABLE_SETS)
-def other_bases(trial: Trial, *, n_train: int, scaling: Scaling, lam: float) -> dict[str, float]:
-    """Test errors of boosted or bagged PSVMs, by another way to reweight, to vote or to solve."""
-    data = draw(trial, n_train, scaling)
-    rng, most, voting = trial.shared_rng("sampling"), BASES[-1], "votes"
-    if trial.method in BOOSTS:
-        reweighting, solver = BOOSTS[trial.method]
-        machines, votes = boost_linear(_base(lam, solver), data.X, data.y, most, rng, reweighting)
-    else:
-        voting, solver = BAGS[trial.method]
-        machines = bag_linear(_base(lam, solver), data.X, data.y, most, rng)
-        votes = np.ones(most)
-    return {f"error_{C}": data.error(vote(machines[:C], votes[:C], data.X_test, voting)) for C in BASES[1:]}
-
-
-def _base(lam: float, solver: Solver):
-    return psvm_fit(lam, 2) if solver == "exact" else exrm_fit(lam, 1, 2, "printed")
-
-
-# Name -> (kernel, nu or None for cross-validation).
-SETTINGS: dict[str, tuple[Kernel, float | None]] = {
-    "linear, nu chosen": ("linear", None),
-    "linear, nu = 0.5": ("linear", 0.5),
-    "gaussian, nu chosen": ("gaussian", None),
-    "gaussian, nu = 0.5": ("gaussian", 0.5),
-}
-
-
-@paper.trials("drm", methods=tuple(SETTINGS), datasets=TABLE_SETS)
-def other_settings(
-    trial: Trial, *, n_train: int, scaling: Scaling, nus: list[float], n_folds: int, drm_mu: float
-) -> dict[str, float]:
-    """Test errors of DRM with another kernel or nu."""
-    kernel, nu = SETTINGS[trial.method]
-    data = draw(trial, n_train, scaling)
-    K, K_test = drm_kernel(kernel, data.X, data.X), drm_kernel(kernel, data.X_test, data.X)
-    if nu is None:
-        nu = select_nu(K, data.y, nus, n_folds, trial.shared_rng("folds"))
-    return drm_errors(data, K, K_test, (1, 10), nu, drm_mu, trial)
-
-
-# other_draws
-@dataclass(frozen=True)
-class DrawProtocol:
-    """How rows are drawn: ``train`` rows (a share below 1); tested from ``test_from`` or after them."""
-
-    train: float = 150
-    test_from: int | None = None
+    n_train: int | float = 150
     scaling: Literal["all rows", "training rows", "none"] = "all rows"
+    test_from: int | None = None
     stratified: bool = False
 
 
-def draw_by(trial: Trial, protocol: DrawProtocol) -> Draw:
-    """Return the data of a trial; the random order is that of `draws.draw`."""
+def draw(trial: Trial, protocol: Protocol) -> Draw:
+    """Return the data of a trial; all methods of a dataset and a number see the same order of rows."""
     data = load(STORED.get(trial.dataset, trial.dataset))
-    y = data.signs.astype(np.float64)
-    size = round(protocol.train * len(y)) if protocol.train < 1 else int(protocol.train)
+    y = (data.signs if data.n_classes == 2 else data.y).astype(np.float64)
+    n_train = protocol.n_train
+    size = round(n_train * len(y)) if n_train < 1 else int(n_train)
     order = trial.shared_rng("split").permutation(len(y))
     if protocol.stratified:
         order = _balance(order, y, size)
@@ -619,7 +148,389 @@ def _balance(order: np.ndarray, y: np.ndarray, size: int) -> np.ndarray:
     return np.concatenate([first, above[n_above:], below[size - n_above :]])
 
 
-# protocols
+def percent(scores: np.ndarray, y: np.ndarray) -> float:
+    """Return the share of wrong signs in percent, to four decimals, which keeps the evidence short."""
+    return round(percent_wrong(scores > 0, y > 0), 4)
+
+
+def large_sample(trial: Trial, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return random rows of ijcnn1's official training part, as LIBSVM distributes them."""
+    data = load(LARGE_SET)
+    train = np.flatnonzero(data.part == 0)
+    chosen = trial.shared_rng("rows", dataset=LARGE_SET).permutation(train)[:size]
+    return np.ascontiguousarray(data.X[chosen], dtype=np.float64), data.signs[chosen].astype(np.float64)
+
+
+Solver = Literal["printed", "exact"]
+Reweighting = Literal["weights", "resampling"]
+Voting = Literal["votes", "mean score"]
+Kernel = Literal["linear", "gaussian"]
+TreeSize = Literal["stump", "10 splits", "full"]
+Scores = Callable[[np.ndarray], np.ndarray]  # of a fitted model
+
+POWERS = {"L1": 1, "L2": 2}
+_LIMITS = {"stump": {"max_depth": 1}, "10 splits": {"max_leaf_nodes": 11}, "full": {}}
+
+
+def fit(
+    X: np.ndarray,
+    y: np.ndarray,
+    lam: float,
+    C: int = 1,
+    p: int = 2,
+    solver: Solver = "exact",
+    *,
+    weight: np.ndarray | None = None,
+    tol: float | None = None,
+) -> ExRM:
+    """Fit ExRM, PSVM where C is 1; the printed algorithm stops off the optimum, which is no news here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return ExRM(C, lam=lam, p=p, solver=solver, tol=tol).fit(X, y, weight)
+
+
+def held_out_error(
+    data: Draw, lam: float, C: int, p: int, solver: Solver = "exact", **options: float
+) -> float:
+    """Return the test error of an ExRM in percent."""
+    model = fit(data.X, data.y, lam, C, p, solver, **options)
+    return percent(model.decision_function(data.X_test), data.y_test)
+
+
+def boost(
+    learn: Callable[[np.ndarray], Scores], X: np.ndarray, y: np.ndarray, rounds: int
+) -> tuple[list[Scores], np.ndarray]:
+    """AdaBoost.M1: the models and their voting weights; ``learn`` takes weights that sum to 1.
+
+    It ends early after a model without weighted error, which gets the weight of an error of 1/(2n), and
+    before one that errs on half of the weight or more, unless it is the first.
+    """
+    n = len(y)
+    weight, models, votes = np.full(n, 1.0 / n), [], []
+    while len(models) < rounds:
+        model = learn(weight)
+        wrong = (model(X) > 0) != (y > 0)
+        error = float(weight[wrong].sum())
+        if error >= 0.5 and models:
+            break
+        models.append(model)
+        clipped = min(max(error, 0.5 / n), 0.5 - 0.5 / n)
+        votes.append(0.5 * np.log((1.0 - clipped) / clipped))
+        if error <= 1e-12 or error >= 0.5:
+            break
+        weight = weight * np.where(wrong, 0.5 / error, 0.5 / (1.0 - error))
+    return models, np.array(votes)
+
+
+def boost_machines(
+    data: Draw,
+    rounds: int,
+    rng: np.random.Generator,
+    lam: float,
+    C: int = 1,
+    solver: Solver = "exact",
+    reweighting: Reweighting = "weights",
+) -> tuple[list[Scores], np.ndarray]:
+    """Boost L2-ExRMs of C components, with weights or on samples drawn by them."""
+
+    def learn(weight: np.ndarray) -> Scores:
+        share = len(data.y) * weight
+        if reweighting == "weights":
+            return fit(data.X, data.y, lam, C, 2, solver, weight=np.maximum(share, 1e-10)).decision_function
+        rows = _resample(data.y, share, rng)
+        return fit(data.X[rows], data.y[rows], lam, C, 2, solver).decision_function
+
+    return boost(learn, data.X, data.y, rounds)
+
+
+def bag_machines(
+    data: Draw, rounds: int, rng: np.random.Generator, lam: float, C: int = 1, solver: Solver = "exact"
+) -> tuple[list[Scores], np.ndarray]:
+    """Fit L2-ExRMs of C components to bootstrap samples, all with the same vote."""
+    uniform = np.ones(len(data.y))
+    samples = [_resample(data.y, uniform, rng) for _ in range(rounds)]
+    models = [fit(data.X[rows], data.y[rows], lam, C, 2, solver) for rows in samples]
+    return [model.decision_function for model in models], np.ones(rounds)
+
+
+def _resample(y: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw rows by their weights until both classes are there."""
+    while True:
+        rows = rng.choice(len(y), size=len(y), p=weight / weight.sum())
+        if np.ptp(y[rows]) > 0:
+            return rows
+
+
+def boost_trees(
+    data: Draw, rounds: int, size: TreeSize, rng: np.random.Generator
+) -> tuple[list[Scores], np.ndarray]:
+    """Boost classification trees, in the manner of MATLAB's fitensemble."""
+    return boost(lambda weight: _grow(data.X, data.y, size, rng, weight), data.X, data.y, rounds)
+
+
+def bag_trees(
+    data: Draw, rounds: int, size: TreeSize, rng: np.random.Generator
+) -> tuple[list[Scores], np.ndarray]:
+    """Trees of bootstrap samples, all with the same vote."""
+    samples = [rng.integers(len(data.y), size=len(data.y)) for _ in range(rounds)]
+    return [_grow(data.X[rows], data.y[rows], size, rng) for rows in samples], np.ones(rounds)
+
+
+def _grow(
+    X: np.ndarray, y: np.ndarray, size: TreeSize, rng: np.random.Generator, weight: np.ndarray | None = None
+) -> Scores:
+    """Grow one tree; the seed decides between equally good splits."""
+    tree = DecisionTreeClassifier(**_LIMITS[size], random_state=int(rng.integers(2**31)))
+    return tree.fit(X, y, sample_weight=weight).predict
+
+
+def errors_at(
+    models: Sequence[Scores], votes: np.ndarray, data: Draw, sizes: Sequence[int], voting: Voting = "votes"
+) -> dict[str, float]:
+    """Return error_T for the first T = 1, 5, .. models; an ensemble that ended early stays."""
+    outputs = np.column_stack([scores(data.X_test) for scores in models])
+    if voting == "votes":
+        outputs = np.sign(outputs)
+    return {f"error_{T}": percent(outputs[:, :T] @ votes[:T], data.y_test) for T in sizes}
+
+
+def drm_kernel(kernel: Kernel, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Return the kernel with a constant that stands for the intercept; the Gaussian's gamma is 1 / d."""
+    if kernel == "linear":
+        return linear_kernel(X, Z) + 1.0
+    return gaussian_kernel(X, Z, gamma=1.0 / X.shape[1]) + 1.0
+
+
+def select_nu(
+    K: np.ndarray, y: np.ndarray, nus: list[float], n_folds: int, rng: np.random.Generator
+) -> float:
+    """Choose nu by cross-validation of the single machine, whose direction the optimal ensemble shares.
+
+    Among equals the smallest wins.
+    """
+    folds = cut_folds(rng.permutation(len(y)), n_folds, y)
+    right = [-sum(_held_out_errors(K, y, *fold, nu) for fold in folds) for nu in nus]
+    return nus[first_best(right)]
+
+
+def _held_out_errors(K: np.ndarray, y: np.ndarray, train: np.ndarray, held: np.ndarray, nu: float) -> int:
+    coefficients = solve_drm(K[np.ix_(train, train)], y[train], 1, nu=nu).w[:, 0]
+    return int(((K[np.ix_(held, train)] @ coefficients > 0) != (y[held] > 0)).sum())
+
+
+@paper.trials("table1", methods=("L1-ExRM", "L2-ExRM"), datasets=TABLE_SETS)
+def exclusivity_machine(trial: Trial, *, protocol: Protocol, lam: float, solver: Solver) -> dict[str, float]:
+    """error_C: the solver of the tables; exact_C: the optimum of the same problem."""
+    data, p = draw(trial, protocol), POWERS[trial.method[:2]]
+    asked = {"error": solver, "exact": "exact"}
+    return {f"{name}_{C}": held_out_error(data, lam, C, p, asked[name]) for C in BASES for name in asked}
+
+
+@paper.trials("table1", methods=("AdaTree",), datasets=TABLE_SETS)
+def boosted_trees(trial: Trial, *, protocol: Protocol, boosted_tree: TreeSize) -> dict[str, float]:
+    """Boosted classification trees; one run is read after 1, 5, 10 and 30 rounds."""
+    data = draw(trial, protocol)
+    return errors_at(*boost_trees(data, BASES[-1], boosted_tree, trial.rng()), data, BASES)
+
+
+@paper.trials("table1", methods=("BagTree",), datasets=TABLE_SETS)
+def bagged_trees(trial: Trial, *, protocol: Protocol) -> dict[str, float]:
+    """Bagged classification trees, grown to the end."""
+    data = draw(trial, protocol)
+    return errors_at(*bag_trees(data, BASES[-1], "full", trial.rng()), data, BASES)
+
+
+@paper.trials("table1", methods=("AdaSVM",), datasets=TABLE_SETS)
+def boosted_machines(
+    trial: Trial, *, protocol: Protocol, lam: float, reweighting: Reweighting
+) -> dict[str, float]:
+    """AdaBoost over L2-PSVMs; one run is read after 1, 5, 10 and 30 rounds."""
+    data = draw(trial, protocol)
+    boosted = boost_machines(data, BASES[-1], trial.rng(), lam, reweighting=reweighting)
+    return errors_at(*boosted, data, BASES)
+
+
+@paper.trials("table1", methods=("BagSVM",), datasets=TABLE_SETS)
+def bagged_machines(trial: Trial, *, protocol: Protocol, lam: float, voting: Voting) -> dict[str, float]:
+    """Bagged L2-PSVMs; the first C of 30 are the ensemble of C."""
+    data = draw(trial, protocol)
+    return errors_at(*bag_machines(data, BASES[-1], trial.rng(), lam), data, BASES, voting)
+
+
+paper.exhibit("table1_drm", "Test errors of DRM (tables 1 and 3)", metrics=(*ERRORS, "nu"))
+
+
+@paper.trials("table1_drm", methods=("DRM",), datasets=TABLE_SETS)
+def diversity_machine(
+    trial: Trial,
+    *,
+    protocol: Protocol,
+    drm_features: Kernel,
+    nus: list[float],
+    n_folds: int,
+    drm_mu: float,
+) -> dict[str, float]:
+    """DRM; nu by cross-validation on the training part."""
+    data = draw(trial, protocol)
+    K, K_test = drm_kernel(drm_features, data.X, data.X), drm_kernel(drm_features, data.X_test, data.X)
+    nu = select_nu(K, data.y, nus, n_folds, trial.shared_rng("folds"))
+    return {"nu": nu, **drm_errors(data, K, K_test, BASES, nu, drm_mu, trial)}
+
+
+def drm_errors(
+    data: Draw, K: np.ndarray, K_test: np.ndarray, sizes: tuple[int, ...], nu: float, mu: float, trial: Trial
+) -> dict[str, float]:
+    """Return the test error of the mean machine for each number of bases."""
+    errors = {}
+    for T in sizes:
+        solution = solve_drm(K, data.y, T, nu=nu, mu=mu, rng=trial.rng("start"))
+        errors[f"error_{T}"] = percent(K_test @ solution.w.mean(axis=1), data.y_test)
+    return errors
+
+
+MACHINES = tuple(f"{p}-{name}" for p in POWERS for name in ("PSVM", "ExRM5", "ExRM10", "ExRM30"))
+
+
+def components(method: str) -> int:
+    """Return the number of components in a method's name; PSVM has one."""
+    digits = method.partition("-ExRM")[2]
+    return int(digits) if digits else 1
+
+
+@paper.trials("figure1", methods=MACHINES, datasets=TABLE_SETS)
+def errors_against_lambda(
+    trial: Trial,
+    *,
+    train_share: float,
+    scaling: Literal["all rows", "training rows"],
+    lambdas: list[float],
+    solver: Solver,
+) -> dict[str, np.ndarray]:
+    """Training and test error in percent, and the relative gap, for each lambda."""
+    data = draw(trial, Protocol(train_share, scaling))
+    C, p = components(trial.method), POWERS[trial.method[:2]]
+    rows = []
+    for lam in lambdas:
+        model = fit(data.X, data.y, lam, C, p, solver)
+        train, test = (
+            percent(model.decision_function(X), y) for X, y in ((data.X, data.y), (data.X_test, data.y_test))
+        )
+        gap = model.dual_gap_ / (model.objective_[0] - model.dual_gap_)
+        rows.append((train, test, float(f"{gap:.3g}")))
+    train, test, gaps = np.array(rows).T
+    return {"train_error": train, "error": test, "gap": gaps}
+
+
+@paper.trials("path", methods=tuple(POWERS), datasets=TABLE_SETS)
+def errors_against_ratio(trial: Trial, *, protocol: Protocol, ratios: list[float]) -> dict[str, np.ndarray]:
+    """Test error of the one machine PSVM(lambda / C) that every exact ExRM is."""
+    data = draw(trial, protocol)
+    p = POWERS[trial.method]
+    return {"error": np.array([held_out_error(data, ratio, 1, p) for ratio in ratios])}
+
+
+@paper.trials(
+    "convergence", methods=tuple(m for m in MACHINES if "ExRM" in m), datasets=(LARGE_SET, *TABLE_SETS)
+)
+def convergence(
+    trial: Trial, *, n_large: int, protocol: Protocol, lam: float, n_shown: int
+) -> dict[str, np.ndarray | float]:
+    """Run the printed algorithm beyond its stop, and keep the first ``n_shown`` iterations.
+
+    path: objective (6), its lowest value 0 and its highest 1. n_iter: where the printed rule stops. settled:
+    the first iteration from which on the path stays within 0.01 of its end. gap: relative, at the printed
+    stop.
+    """
+    if trial.dataset == LARGE_SET:
+        X, y = large_sample(trial, n_large)
+    else:
+        data = draw(trial, protocol)
+        X, y = data.X, data.y
+    C, p = components(trial.method), POWERS[trial.method[:2]]
+    solution = solve_printed_alm(X, y, lam, C, p, tol=0.0, max_iter=n_shown)
+    changes = np.abs(np.diff(solution.split_path)) < 0.05
+    n_iter = int(np.argmax(changes)) + 2 if changes.any() else n_shown
+    low, high = solution.split_path.min(), solution.split_path.max()
+    path = (solution.split_path - low) / (high - low)
+    apart = np.flatnonzero(np.abs(path - path[-1]) > 0.01)
+    optimum = solution.objective - solution.gap
+    return {
+        "path": np.round(path, 5),
+        "n_iter": n_iter,
+        "settled": int(apart[-1]) + 2 if len(apart) else 1,
+        "gap": float(f"{solution.objective_path[n_iter - 1] / optimum - 1.0:.5g}"),
+    }
+
+
+# Name -> (scaling, solver, further options of the solver).
+READINGS = {
+    "as chosen": ("all rows", "printed", {}),
+    "scaled by the training rows": ("training rows", "printed", {}),
+    "stop at 5e-4": ("all rows", "printed", {"tol": 5e-4}),
+    "stop at 0.5": ("all rows", "printed", {"tol": 0.5}),
+    "exact": ("all rows", "exact", {}),
+}
+
+
+@paper.trials("readings", methods=tuple(READINGS), datasets=TABLE_SETS)
+def other_readings(trial: Trial, *, n_train: int, lam: float) -> dict[str, float]:
+    """Test errors of ExRM under another reading."""
+    scaling, solver, options = READINGS[trial.method]
+    data = draw(trial, Protocol(n_train, scaling))
+    return {
+        f"{name}_{C}": held_out_error(data, lam, C, POWERS[name], solver, **options)
+        for name, C in (("L1", 10), ("L2", 10), ("L2", 30))
+    }
+
+
+BOOSTS: dict[str, tuple[Reweighting, Solver]] = {
+    "AdaSVM, weights": ("weights", "exact"),
+    "AdaSVM, resampling": ("resampling", "exact"),
+    "AdaSVM, weights, printed solver": ("weights", "printed"),
+}
+BAGS: dict[str, tuple[Voting, Solver]] = {
+    "BagSVM, votes": ("votes", "exact"),
+    "BagSVM, mean score": ("mean score", "exact"),
+    "BagSVM, votes, printed solver": ("votes", "printed"),
+}
+
+
+@paper.trials("bases", methods=(*BOOSTS, *BAGS), datasets=TABLE_SETS)
+def other_bases(trial: Trial, *, protocol: Protocol, lam: float) -> dict[str, float]:
+    """Test errors of boosted or bagged PSVMs, by another way to reweight, to vote or to solve."""
+    data = draw(trial, protocol)
+    rng, most, voting = trial.shared_rng("sampling"), BASES[-1], "votes"
+    if trial.method in BOOSTS:
+        reweighting, solver = BOOSTS[trial.method]
+        models = boost_machines(data, most, rng, lam, solver=solver, reweighting=reweighting)
+    else:
+        voting, solver = BAGS[trial.method]
+        models = bag_machines(data, most, rng, lam, solver=solver)
+    return errors_at(*models, data, BASES[1:], voting)
+
+
+# Name -> (kernel, nu or None for cross-validation).
+SETTINGS: dict[str, tuple[Kernel, float | None]] = {
+    "linear, nu chosen": ("linear", None),
+    "linear, nu = 0.5": ("linear", 0.5),
+    "gaussian, nu chosen": ("gaussian", None),
+    "gaussian, nu = 0.5": ("gaussian", 0.5),
+}
+
+
+@paper.trials("drm", methods=tuple(SETTINGS), datasets=TABLE_SETS)
+def other_settings(
+    trial: Trial, *, protocol: Protocol, nus: list[float], n_folds: int, drm_mu: float
+) -> dict[str, float]:
+    """Test errors of DRM with another kernel or nu."""
+    kernel, nu = SETTINGS[trial.method]
+    data = draw(trial, protocol)
+    K, K_test = drm_kernel(kernel, data.X, data.X), drm_kernel(kernel, data.X_test, data.X)
+    if nu is None:
+        nu = select_nu(K, data.y, nus, n_folds, trial.shared_rng("folds"))
+    return drm_errors(data, K, K_test, (1, 10), nu, drm_mu, trial)
+
+
 READ_MACHINES = tuple((p, C) for p in POWERS for C in (1, 10))
 EXRM_ERRORS = tuple(f"{p}_{C}" for p, C in READ_MACHINES)
 
@@ -633,19 +544,19 @@ paper.exhibit(
 class Reading:
     """A protocol with its solver and the factor of lambda."""
 
-    protocol: DrawProtocol = field(default_factory=DrawProtocol)
+    protocol: Protocol = field(default_factory=Protocol)
     solver: Solver = "printed"
     factor: float = 1.0
 
 
-HALF = DrawProtocol(train=0.5)
+HALF = Protocol(0.5)
 HALVES = {
     "halves": Reading(HALF),
-    "104 rows, test of 150": Reading(DrawProtocol(train=0.5, test_from=150)),
+    "104 rows, test of 150": Reading(Protocol(0.5, test_from=150)),
     "150 rows": Reading(),
-    "halves, stratified": Reading(DrawProtocol(train=0.5, stratified=True)),
-    "halves, training range": Reading(DrawProtocol(train=0.5, scaling="training rows")),
-    "halves, unscaled": Reading(DrawProtocol(train=0.5, scaling="none")),
+    "halves, stratified": Reading(Protocol(0.5, stratified=True)),
+    "halves, training range": Reading(Protocol(0.5, scaling="training rows")),
+    "halves, unscaled": Reading(Protocol(0.5, scaling="none")),
     "halves, mean loss": Reading(HALF, factor=1.0 / 104),
     "halves, exact": Reading(HALF, "exact"),
     "150 rows, exact": Reading(solver="exact"),
@@ -656,26 +567,24 @@ HALVES = {
 def halves(trial: Trial, *, reading_lambdas: list[float]) -> dict[str, np.ndarray]:
     """Test errors for a few lambdas."""
     reading = HALVES[trial.method]
-    data = draw_by(trial, reading.protocol)
+    data = draw(trial, reading.protocol)
     errors = {}
     for p, C in READ_MACHINES:
-        solutions = [
-            solve_exrm(data.X, data.y, lam * reading.factor, C, POWERS[p], reading.solver)
-            for lam in reading_lambdas
-        ]
-        errors[f"{p}_{C}"] = np.array([data.error(ensemble_scores(s, data.X_test)) for s in solutions])
+        chosen = C, POWERS[p], reading.solver
+        found = [held_out_error(data, lam * reading.factor, *chosen) for lam in reading_lambdas]
+        errors[f"{p}_{C}"] = np.array(found)
     return errors
 
 
 MEANS = {
     "as chosen": Reading(),
-    "50 rows": Reading(DrawProtocol(train=50)),
-    "75 rows": Reading(DrawProtocol(train=75)),
-    "100 rows": Reading(DrawProtocol(train=100)),
+    "50 rows": Reading(Protocol(50)),
+    "75 rows": Reading(Protocol(75)),
+    "100 rows": Reading(Protocol(100)),
     "halves": Reading(HALF),
-    "stratified": Reading(DrawProtocol(stratified=True)),
-    "training range": Reading(DrawProtocol(scaling="training rows")),
-    "unscaled": Reading(DrawProtocol(scaling="none")),
+    "stratified": Reading(Protocol(stratified=True)),
+    "training range": Reading(Protocol(scaling="training rows")),
+    "unscaled": Reading(Protocol(scaling="none")),
     "lambda = 0.5": Reading(factor=0.25),
     "lambda = 8": Reading(factor=4.0),
     "exact": Reading(solver="exact"),
@@ -686,27 +595,17 @@ MEANS = {
 def means(trial: Trial, *, lam: float) -> dict[str, float]:
     """Test errors of table 3's machines with one and ten bases; rows: the size of the training part."""
     reading = MEANS[trial.method]
-    data, rng = draw_by(trial, reading.protocol), trial.shared_rng("sampling")
+    data, rng = draw(trial, reading.protocol), trial.shared_rng("sampling")
     lam *= reading.factor
     errors = {"rows": len(data.y)}
     for p, C in READ_MACHINES:
-        solution = solve_exrm(data.X, data.y, lam, C, POWERS[p], reading.solver)
-        errors[f"{p}_{C}"] = data.error(ensemble_scores(solution, data.X_test))
-    fit = psvm_fit(lam, 2)
-    boosted = boost_linear(fit, data.X, data.y, 10, rng)
-    bagged = bag_linear(fit, data.X, data.y, 10, rng)
-    errors["AdaSVM_10"] = data.error(vote(*boosted, data.X_test))
-    errors["BagSVM_10"] = data.error(vote(bagged, np.ones(10), data.X_test))
+        errors[f"{p}_{C}"] = held_out_error(data, lam, C, POWERS[p], reading.solver)
+    for name, models in (("AdaSVM", boost_machines), ("BagSVM", bag_machines)):
+        errors[f"{name}_10"] = errors_at(*models(data, 10, rng, lam), data, (10,))["error_10"]
     return errors
 
 
-# tree_readings
 SIZES = (10, 30)
-
-
-def as_is(data: Draw, rng: np.random.Generator) -> Draw:
-    """Leave the draw alone."""
-    return data
 
 
 def shuffle_labels(data: Draw, rng: np.random.Generator) -> Draw:
@@ -759,20 +658,20 @@ SIZES_OF_TREES: dict[str, TreeSize] = {"stumps": "stump", "10 splits": "10 split
 
 
 @paper.trials("trees", methods=tuple(SIZES_OF_TREES), datasets=TABLE_SETS)
-def size_of_trees(trial: Trial, *, n_train: int, scaling: Scaling) -> dict[str, float]:
+def size_of_trees(trial: Trial, *, protocol: Protocol) -> dict[str, float]:
     """Boosted and bagged trees of one size."""
     size = SIZES_OF_TREES[trial.method]
-    return _both_ensembles(draw(trial, n_train, scaling), trial, size, size)
+    return _both_ensembles(draw(trial, protocol), trial, size, size)
 
 
 @paper.trials("trees", methods=("raw test features", "first rows", *MISHAPS), datasets=TABLE_SETS)
-def mishaps(trial: Trial, *, n_train: int, scaling: Scaling, boosted_tree: TreeSize) -> dict[str, float]:
+def mishaps(trial: Trial, *, protocol: Protocol, boosted_tree: TreeSize) -> dict[str, float]:
     """Train or test on something else than the draw says."""
-    data = draw(trial, n_train, scaling)
+    data = draw(trial, protocol)
     if trial.method == "raw test features":
-        data = _raw_test(data, trial, n_train)
+        data = _raw_test(data, trial, protocol.n_train)
     elif trial.method == "first rows":
-        data = _first_rows(n_train, trial)
+        data = _first_rows(protocol.n_train, trial)
     else:
         data = MISHAPS[trial.method](data, trial.shared_rng("mishap"))
     return _both_ensembles(data, trial, boosted_tree, "full")
@@ -780,11 +679,11 @@ def mishaps(trial: Trial, *, n_train: int, scaling: Scaling, boosted_tree: TreeS
 
 def _both_ensembles(data: Draw, trial: Trial, boosted: TreeSize, bagged: TreeSize) -> dict[str, float]:
     """Return the test errors of AdaTree and BagTree with 10 and 30 trees."""
-    return {
-        f"{name}_{T}": error
-        for name, size in (("Ada", boosted), ("Bag", bagged))
-        for T, error in tree_errors(f"{name}Tree", data, SIZES, size, trial.rng(name)).items()
-    }
+    found = {}
+    for name, make, size in (("Ada", boost_trees, boosted), ("Bag", bag_trees, bagged)):
+        errors = errors_at(*make(data, SIZES[-1], size, trial.rng(name)), data, SIZES)
+        found |= {f"{name}_{T}": errors[f"error_{T}"] for T in SIZES}
+    return found
 
 
 def _raw_test(data: Draw, trial: Trial, n_train: int) -> Draw:
@@ -805,55 +704,45 @@ def _first_rows(n_train: int, trial: Trial) -> Draw:
     return Draw(stored.X[train], y[train], stored.X[test], y[test])
 
 
-# beyond
 WRAPPED = tuple(f"{way}{base}" for base in ("PSVM", "ExRM10") for way in ("", "Bag-", "Ada-"))
 
 
 @paper.trials("wrapped", methods=WRAPPED, datasets=TABLE_SETS)
-def wrapped(trial: Trial, *, n_train: int, scaling: Scaling, lam: float, n_rounds: int) -> dict[str, float]:
+def wrapped(trial: Trial, *, protocol: Protocol, lam: float, n_rounds: int) -> dict[str, float]:
     """L2-ExRM as base learner of bagging and boosting, which the paper's last section proposes."""
-    data = draw(trial, n_train, scaling)
+    data = draw(trial, protocol)
     way, base = trial.method.rpartition("-")[::2]
-    fit = psvm_fit(lam, 2) if base == "PSVM" else exrm_fit(lam, 10, 2)
-    rng = trial.shared_rng("sampling")
-    if way == "Ada":
-        machines, votes = boost_linear(fit, data.X, data.y, n_rounds, rng)
-    elif way == "Bag":
-        machines, votes = bag_linear(fit, data.X, data.y, n_rounds, rng), np.ones(n_rounds)
-    else:
-        machines, votes = [fit(data.X, data.y, np.ones(len(data.y)))], np.ones(1)
-    return {"error": data.error(vote(machines, votes, data.X_test))}
+    C, rng = 1 if base == "PSVM" else 10, trial.shared_rng("sampling")
+    if not way:
+        return {"error": held_out_error(data, lam, C, 2)}
+    ensemble = boost_machines if way == "Ada" else bag_machines
+    found = errors_at(*ensemble(data, n_rounds, rng, lam, C), data, (n_rounds,))
+    return {"error": found[f"error_{n_rounds}"]}
 
 
 @paper.trials("modern", methods=tuple(f"{p}-PSVM, lambda chosen" for p in POWERS), datasets=TABLE_SETS)
-def chosen_lambda(
-    trial: Trial, *, n_train: int, scaling: Scaling, ratios: list[float], n_folds: int
-) -> dict[str, float]:
+def chosen_lambda(trial: Trial, *, protocol: Protocol, ratios: list[float], n_folds: int) -> dict[str, float]:
     """One machine, its lambda by stratified cross-validation on the training part; ties to the smallest."""
-    data = draw(trial, n_train, scaling)
+    data = draw(trial, protocol)
     p = POWERS[trial.method[:2]]
-    order = trial.shared_rng("folds").permutation(len(data.y))
-    order = order[np.argsort(data.y[order], kind="stable")]
-    fold = np.empty(len(order), dtype=np.intp)
-    fold[order] = np.arange(len(order)) % n_folds
     wrong = np.zeros(len(ratios))
-    for held in (fold == k for k in range(n_folds)):
+    for rows in cut_folds(trial.shared_rng("folds").permutation(len(data.y)), n_folds, data.y):
+        fold = data.part(*rows)
         for i, ratio in enumerate(ratios):
-            machine = solve_psvm(data.X[~held], data.y[~held], ratio, p)
-            wrong[i] += ((data.X[held] @ machine.w + machine.b > 0) != (data.y[held] > 0)).sum()
-    best = solve_psvm(data.X, data.y, ratios[int(np.argmin(wrong))], p)
-    return {"error": data.error(data.X_test @ best.w + best.b)}
+            scores = fit(fold.X, fold.y, ratio, 1, p).decision_function(fold.X_test)
+            wrong[i] += ((scores > 0) != (fold.y_test > 0)).sum()
+    return {"error": held_out_error(data, ratios[first_best(-wrong)], 1, p)}
 
 
 TREES = ("RandomForest", "HistGradientBoosting")
 
 
 @paper.trials("modern", methods=(*TREES, "SVC"), datasets=TABLE_SETS)
-def today(trial: Trial, *, n_train: int, scaling: Scaling) -> dict[str, float]:
+def today(trial: Trial, *, protocol: Protocol) -> dict[str, float]:
     """What scikit-learn gives with the defaults of today."""
-    data = draw(trial, n_train, scaling)
+    data = draw(trial, protocol)
     model = _model(trial.method, trial.seed()).fit(data.X, data.y)
-    return {"error": data.error(model.predict(data.X_test))}
+    return {"error": percent(model.predict(data.X_test), data.y_test)}
 
 
 def _model(name: str, seed: int) -> ClassifierMixin:
@@ -872,12 +761,14 @@ def _model(name: str, seed: int) -> ClassifierMixin:
     methods=("L1-ExRM10", "L2-ExRM10", "LinearSVC", "LogisticRegression", "RandomForest"),
     datasets=MULTICLASS_SETS,
 )
-def more_classes(trial: Trial, *, train_share: float, scaling: Scaling, lam: float) -> dict[str, float]:
+def more_classes(
+    trial: Trial, *, train_share: float, scaling: Literal["all rows", "training rows"], lam: float
+) -> dict[str, float]:
     """One ensemble a class against the rest, beside linear machines and a forest of scikit-learn."""
-    data = draw(trial, train_share, scaling)
+    data = draw(trial, Protocol(train_share, scaling))
     if "ExRM" in trial.method:
         model = ExRM(10, lam=lam, p=POWERS[trial.method[:2]])
     else:
         model = _model(trial.method, trial.seed())
     predicted = model.fit(data.X, data.y).predict(data.X_test)
-    return {"error": round(100.0 * float(np.mean(predicted != data.y_test)), 4)}
+    return {"error": round(percent_wrong(predicted, data.y_test), 4)}

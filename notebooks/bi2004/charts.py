@@ -12,8 +12,7 @@ from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from bi2004.cells import LABELS, iterations
 from bi2004.claims_behavior import MIXTURE
-from bi2004.large import FIGURE4_CS, TOLERANCES
-from bi2004.sets import CHOICES, KERNELS, SMALL_CHOICES
+from bi2004.trials import CHOICES, FIGURE4_CS, KERNELS, SMALL_CHOICES, TOLERANCES
 
 SETS = {label: exhibit for exhibit, label in LABELS.items()}
 MODEL_COLORS = dict(zip(SMALL_CHOICES, PALETTE, strict=False))

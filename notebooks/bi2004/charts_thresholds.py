@@ -15,7 +15,7 @@ from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.evidence import Evidence, Sample
 from kernsemble.trials.study import Study
 from bi2004.charts import MODEL_COLORS, printed_numbers
-from bi2004.sets import SMALL_CHOICES, SMALL_SETS
+from bi2004.trials import SMALL_CHOICES, SMALL_SETS
 
 RATES = ("FP", "FN")
 LOSSES = {

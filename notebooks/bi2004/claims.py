@@ -8,7 +8,7 @@ from kernsemble.report.comparisons import bootstrap_probability
 from kernsemble.report.ledger import Finding
 from kernsemble.trials.study import Study
 from bi2004.cells import LABELS, reading
-from bi2004.sets import CHOICES, SMALL_SETS, TARGET
+from bi2004.trials import CHOICES, SMALL_SETS, TARGET
 
 NORMS = ("2-norm", "1-norm")
 ALIKE = 2.0  # points: the printed total errors of composite and mixture differ by up to 2.1 on the small sets

@@ -12,8 +12,7 @@ from kernsemble.report.ledger import Finding
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from bi2004.cells import iterations, reading
-from bi2004.large import FIGURE4_CS
-from bi2004.sets import SIZE_SETS
+from bi2004.trials import FIGURE4_CS, SIZE_SETS
 
 MIXTURE = "2-norm/L,Q,R"
 SIMILAR = 0.5  # points of the test error

@@ -10,9 +10,8 @@ from kernsemble.estimators.cg_boost_regressor import CGBoostRegressor
 from kernsemble.report.figures import subplots
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from bi2004.runs import columns_by_kernel
-from bi2004.sets import SMALL_CHOICES, TARGET
-from bi2004.target import fit_target, target_data
+from bi2004.small_sets import fit_target, target_data
+from bi2004.trials import SMALL_CHOICES, TARGET, columns_by_kernel
 
 _GRID = 60
 

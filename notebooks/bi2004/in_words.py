@@ -14,7 +14,7 @@ from bi2004.cells import LABELS, iterations
 from bi2004.charts import SETS, printed_numbers
 from bi2004.claims import NORMS
 from bi2004.claims_behavior import MIXTURE
-from bi2004.sets import ALL_FOREST, CHOICES, KERNELS, SIZE_SETS
+from bi2004.trials import ALL_FOREST, CHOICES, KERNELS, SIZE_SETS
 
 
 def say_levels(study: Study) -> Table:

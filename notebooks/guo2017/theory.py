@@ -11,17 +11,15 @@ from scipy.linalg import cho_factor, cho_solve
 from kernsemble.masters.drm import solve_drm
 from kernsemble.masters.exclusivity import (
     ExclusivitySolution,
+    advance,
     exact_value,
     exclusivity_norm,
     exclusivity_prox,
-    relaxed_exclusivity,
-    solve_exclusivity,
-)
-from kernsemble.masters.exclusivity_admm import solve_admm
-from kernsemble.masters.exclusivity_alm import (
-    advance,
     printed_start,
+    relaxed_exclusivity,
     reweight,
+    solve_admm,
+    solve_exclusivity,
     solve_printed_alm,
     split_objective,
 )

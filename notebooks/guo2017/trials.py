@@ -24,7 +24,7 @@ from kernsemble.data.store import load
 from kernsemble.estimators.exrm import ExRM
 from kernsemble.kernels import gaussian_kernel, linear_kernel
 from kernsemble.masters.drm import solve_drm
-from kernsemble.masters.exclusivity_alm import solve_printed_alm
+from kernsemble.masters.exclusivity import solve_printed_alm
 from kernsemble.trials.bench import Draw, cut_folds, first_best, percent_wrong
 from kernsemble.trials.registry import Paper
 from kernsemble.trials.trial import Trial

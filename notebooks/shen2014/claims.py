@@ -1,16 +1,73 @@
-"""Checks of shen2014's claims about its tables and figures; each was fixed before its numbers were there."""
+"""How shen2014's printed numbers are read off its evidence, and the checks of its claims.
+
+The 201 printed numbers are means and standard deviations over 5, 10 or 20 splits. Each check was fixed before
+its numbers were there.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.stats import rankdata
 
-from kernsemble.report.comparisons import bootstrap_probability
-from kernsemble.report.ledger import Finding
-from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
+from kernsemble.report.comparisons import bootstrap_probability, significant
+from kernsemble.report.ledger import Finding, Reading, Rule, not_comparable
+from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError, Sample
 from kernsemble.trials.study import Study
-from shen2014.cells import reading
-from shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS, printed_label
+from shen2014.trials import IDA_SETS, UCI_SETS, VISION_SETS, printed_label
+
+
+def binary_error(study: Study, exhibit: str, row: str, column: str) -> Sample:
+    """Test error on the benchmark's own first realisations where they are at hand, else on our splits."""
+    return study.evidence(exhibit).sample("error", dataset=label_of(study, exhibit, row), method=column)
+
+
+def label_of(study: Study, exhibit: str, row: str) -> str:
+    """Return whose trials stand beside a printed row; small scales run on our own splits only."""
+    label = printed_label(row)
+    return label if label in study.evidence(exhibit).datasets else row
+
+
+def flare_error(study: Study, exhibit: str, row: str, column: str) -> object:
+    """The benchmark does not say what its two classes of flare-solar are."""
+    sample = study.evidence(exhibit).sample("error", dataset=row, method=column)
+    return not_comparable(
+        "the target of the benchmark's flare-solar is not documented; ours is a choice", sample
+    )
+
+
+def oracle_calls(study: Study) -> list[int]:
+    """Return how many times CGENS asks the oracle up to each of table I's numbers of rounds.
+
+    It runs so many rounds for each C on each fold, and then once more with the best C.
+    """
+    protocol = study.protocol("table1")
+    return [T * (len(protocol["log2_C"]) * protocol["n_folds"] + 1) for T in protocol["rounds"]]
+
+
+_FIVE, _TEN, _TWENTY = ({"spread": "standard deviation", "runs": runs} for runs in (5, 10, 20))
+reading = Reading(
+    "shen2014",
+    [
+        Rule(("table1", "table2"), read=binary_error, **_FIVE),
+        Rule(("table1", "table2"), "f-solar", read=flare_error, **_FIVE),
+        Rule("table3", UCI_SETS, metric="error", **_TEN),
+        Rule("table3", VISION_SETS, metric="error", **_FIVE),
+        Rule(
+            "table3", "PASCAL07", **_FIVE,
+            unavailable="PASCAL VOC 2007 with Guillaumin's features cannot be had here; Scene15 stands in",
+        ),
+        Rule(
+            "table3", "LabelMe", **_FIVE,
+            unavailable="LabelMe-12-50k cannot be had here; Scene15 stands in",
+        ),
+        Rule(
+            "table3", "SUN", **_FIVE,
+            unavailable="the authors' 25 categories of SUN are not named; Scene15 stands in",
+        ),
+        Rule("table4", metric="error", **_TWENTY),
+    ],
+)  # fmt: skip
+
 
 TABLE1 = ("AdaBoost", "LPBoost", "SVM", "CGENS")
 PERCEPTRON = tuple(f"perceptron:{name}" for name in TABLE1)
@@ -220,3 +277,74 @@ def spam_error_and_selected_features(study: Study) -> Finding:
         f"7, 19, 53 more often by CGENS, {other} of 27, 42, 46 more often by AdaBoost"
     )
     return Finding(bool(lower and both and own == 3 and other == 3), None, note)
+
+
+@reading.claim("S7")
+def incremental_inverse_is_exact(study: Study) -> Finding:
+    """Largest relative difference of W, b and U from solving (11) outright, on all sets: below 1e-6."""
+    evidence = study.evidence("inverse")
+    printed = evidence.array("difference", methods=("update (20)",)).max()
+    ours = evidence.array("difference", methods=("Cholesky",)).max()
+    same = evidence.array("same").min()
+    agree = f"same stumps in {100 * same:.0f} % of rounds"
+    note = f"update (20): {printed:.1e}; J x J equations: {ours:.1e}; {agree}"
+    return Finding(bool(printed < 1e-6), None, note)
+
+
+@reading.claim("S8")
+def claims_of_section_four_hold(study: Study) -> Finding:
+    """Claim 4.1 as worded: the chosen column is always the one whose addition lowers the objective most.
+
+    (Its proof shows less: the gap is half the sum of squared scores, and the chosen one is its largest term.
+    The note says whether that holds, to 1e-6 of the objective.) Claim 4.2: the two searches agree exactly.
+    """
+    evidence = study.evidence("theorems").require()
+    identity = evidence.array("identity").max()
+    negation = evidence.array("negation").max()
+    ranks = np.concatenate(
+        [evidence.curves("rank", dataset=d, method="claim 4.1").ravel() for d in evidence.datasets]
+    )
+    note = (
+        f"the largest term lowers the objective most in {100 * (ranks == 1).mean():.0f} % of "
+        f"{len(ranks)} rounds (median rank {np.median(ranks):.0f}, worst {ranks.max():.0f}); gap = half the "
+        f"sum of squares to {identity:.0e}; claim 4.2 to {negation:.0e}"
+    )
+    return Finding(bool((ranks == 1).all() and negation == 0 and identity < 1e-6), None, note)
+
+
+@reading.claim("S9")
+def multiple_kernel_learning_is_easy(study: Study) -> Finding:
+    """All widths in one pool, without a search for the width, cost no more than half a point on average over
+    the sets, for at most a third of the optimization problems.
+    """
+    evidence = study.evidence("multiple_kernels").require()
+    methods = ("all widths at once", "width by cross-validation")
+    errors, problems = (evidence.array(metric, methods=methods) for metric in ("error", "problems"))
+    ratio = problems[..., 1].mean() / problems[..., 0].mean()
+
+    def cheap(e: np.ndarray) -> bool:
+        return bool((e[..., 0] - e[..., 1]).mean() <= 0.5 and ratio >= 3)
+
+    means = errors.mean(axis=(0, 1))
+    note = f"{methods[0]}: {means[0]:.2f}, {methods[1]}: {means[1]:.2f}; {ratio:.0f} times fewer problems"
+    return Finding(cheap(errors), bootstrap_probability(errors, cheap), note)
+
+
+@reading.claim("S10")
+def ensembles_evaluate_faster(study: Study) -> Finding:
+    """500 stumps are evaluated faster than the stump machine, 500 cosines faster than the Gaussian one, on
+    every set (medians over runs).
+    """
+    seconds = (
+        study.evidence("prediction")
+        .require()
+        .array(
+            "eval_seconds",
+            methods=("stump machine", "CGENS, 500 stumps", "Gaussian machine", "CGENS, 500 cosines"),
+        )
+    )
+    middle = np.median(seconds, axis=0)
+    ratios = middle[:, [0, 2]] / middle[:, [1, 3]]
+    ranges = [f"{significant(some.min(), 2)} to {significant(some.max(), 2)}" for some in ratios.T]
+    note = f"stump machine / 500 stumps: {ranges[0]}; Gaussian machine / 500 cosines: {ranges[1]}"
+    return Finding(bool((ratios > 1).all()), None, note)

@@ -11,10 +11,9 @@ from kernsemble.report.tables import Table
 from kernsemble.report.words import in_order, joined, per_set, said
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
-from shen2014.cells import label_of, oracle_calls, reading
-from shen2014.claims import FOURIER, PERCEPTRON, TABLE1, mean_ranks
+from shen2014.claims import FOURIER, PERCEPTRON, TABLE1, label_of, mean_ranks, oracle_calls, reading
 from shen2014.on_print import printed_cells, printed_errors
-from shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS
+from shen2014.trials import IDA_SETS, UCI_SETS, VISION_SETS
 
 HALVES = {"table1": {"stumps": TABLE1}, "table2": {"cosines": FOURIER, "perceptrons": PERCEPTRON}}
 COMPARABLE = tuple(row for row in IDA_SETS if row != "f-solar")  # its classes are not documented

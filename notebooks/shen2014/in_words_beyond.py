@@ -11,7 +11,7 @@ from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from shen2014.in_words import COMPARABLE, HALVES
 from shen2014.on_print import printed_errors
-from shen2014.timing import ENSEMBLES, MACHINES
+from shen2014.trials import ENSEMBLES, MACHINES
 
 POOLED = ("AdaBoost", "LPBoost", "CGENS")
 

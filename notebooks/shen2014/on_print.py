@@ -20,7 +20,7 @@ from shen2014.claims import (
     mean_ranks,
     statements_of_table2,
 )
-from shen2014.sets import IDA_SETS, UCI_SETS, VISION_SETS
+from shen2014.trials import IDA_SETS, UCI_SETS, VISION_SETS
 
 _COMPARABLE = tuple(row for row in IDA_SETS if row != "f-solar")
 _PRINTED_VISION = ("MNIST", "USPS", "PASCAL07", "LabelMe", "CIFAR10", "Scene15", "SUN")

@@ -41,7 +41,7 @@ SINGLE_FIT = {
     ),
 }
 MIXTURE = {**COLUMN_GENERATION, "feature_importances_": NO_STUMPS}
-KERNEL_TRICK = {**SINGLE_FIT, "objective_path_": MANY_PATHS}
+KERNEL_TRICK = {**SINGLE_FIT, "objective_path_": MANY_PATHS, "feature_importances_": True}  # of stumps
 del KERNEL_TRICK["relative_gap_"], KERNEL_TRICK["dual_weights_"]  # its dual_coef_ says it
 
 CONTRACT = {

@@ -8,8 +8,12 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 from support.made_evidence import made_evidence, made_study
 
-from kernsemble.masters.exclusivity import exclusivity_norm, exclusivity_objective, solve_exclusivity
-from kernsemble.masters.exclusivity_alm import solve_printed_alm
+from kernsemble.masters.exclusivity import (
+    exclusivity_norm,
+    exclusivity_objective,
+    solve_exclusivity,
+    solve_printed_alm,
+)
 from kernsemble.masters.psvm import solve_psvm
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims

@@ -18,8 +18,7 @@ from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.registry import load_paper
 from shen2014 import in_words, in_words_beyond
 from shen2014.on_print import printed_errors
-from shen2014.sets import UCI_SETS, VISION_SETS
-from shen2014.timing import ENSEMBLES, LP_METHODS
+from shen2014.trials import ENSEMBLES, LP_METHODS, UCI_SETS, VISION_SETS
 
 paper = load_paper("shen2014")
 ROOT = Path(__file__).parents[2]

@@ -15,17 +15,5 @@ _controller = ThreadpoolController()
 
 
 def one_thread(function: Callable) -> Callable:
-    """Decorate a function: BLAS has one thread while it runs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernsemble.masters.one_thread import one_thread
-    >>> @one_thread
-    ... def gram(A):
-    ...     return A.T @ A
-    >>> gram(np.eye(2))
-    array([[1., 0.],
-           [0., 1.]])
-    """
+    """Decorate a function: BLAS has one thread while it runs."""
     return _controller.wrap(limits=1, user_api="blas")(function)

@@ -7,10 +7,14 @@ are cut from a random order of the rows, which the caller draws from the trial's
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
 
@@ -75,3 +79,17 @@ def seconds_of(function: Callable, *arguments: object, repeats: int = 1, clock=t
 def first_best(scores: Sequence[float]) -> int:
     """Return the index of the largest score, the first of equals."""
     return int(np.argmax(scores))
+
+
+def timed(function: Callable, *arguments: object, clock=time.process_time) -> tuple[Any, float]:
+    """Return what a call returns, and the seconds of the processor that it takes."""
+    start = clock()
+    result = function(*arguments)
+    return result, clock() - start
+
+
+def fitted(model: ClassifierMixin, part: Draw) -> ClassifierMixin:
+    """Fit an estimator to the training part; its rounds may run out before its gap is closed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(part.X, part.y)

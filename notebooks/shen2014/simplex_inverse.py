@@ -34,7 +34,8 @@ class SimplexInverse:
     Examples
     --------
     >>> import numpy as np
-    >>> from kernsemble.masters.simplex_inverse import SimplexInverse
+    >>> import kernsemble.trials  # finds the rooms
+    >>> from shen2014.simplex_inverse import SimplexInverse
     >>> master = SimplexInverse(np.array([0, 0, 1, 2]), C=10.0)
     >>> master.add(np.array([1, 1, -1, -1]))
     >>> master.solve().w.shape

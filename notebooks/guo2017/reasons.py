@@ -11,7 +11,7 @@ from kernsemble.report.ledger import COMPARED, Verdict, judge_cell, load_reading
 from kernsemble.report.published import PrintedCell
 from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.study import Study
-from guo2017.charts import printed_cells
+from guo2017.figures import printed_cells
 
 ODD_SETS = ("australian", "liver", "heart", "ionosphere")
 VERDICTS = (*COMPARED, Verdict.NOT_COMPARABLE)

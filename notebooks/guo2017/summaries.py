@@ -10,8 +10,8 @@ from kernsemble.report.comparisons import mean_and_spread, paired_p_value
 from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
-from guo2017.charts import printed_cells
-from guo2017.sets import TABLE_SETS
+from guo2017.figures import printed_cells
+from guo2017.trials import TABLE_SETS
 
 MACHINES = {"L2_1": "L2-PSVM", "L2_10": "L2-ExRM10", "L1_1": "L1-PSVM", "L1_10": "L1-ExRM10"}
 MEANS = {

@@ -10,9 +10,10 @@ from kernsemble.report.figures import PALETTE, draw_band, subplots
 from kernsemble.report.ledger import judge_cell, load_reading
 from kernsemble.report.published import PrintedCell, read_cells
 from kernsemble.trials.study import Study
-from guo2017.cells import FAMILIES, split_name
-from guo2017.sets import LARGE_SET, TABLE_SETS
+from guo2017.claims import FAMILIES, split_name
+from guo2017.trials import LARGE_SET, TABLE_SETS
 
+# charts
 MACHINES = ("PSVM", "ExRM5", "ExRM10", "ExRM30")
 PARTS = {"L2": "p = 2", "L1": "p = 1"}
 
@@ -198,4 +199,66 @@ def draw_z_scores(study: Study) -> Figure:
     axes.set_yticks(range(len(FAMILIES)), FAMILIES)
     axes.set_ylim(len(FAMILIES) - 0.5, -0.5)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+# charts_beyond
+_ODD_SETS_B = ("australian", "liver", "heart", "ionosphere")
+TREE_METRICS = {"Ada_10": "AdaTree10", "Ada_30": "AdaTree30", "Bag_10": "BagTree10", "Bag_30": "BagTree30"}
+
+
+def draw_hypotheses(study: Study) -> Figure:
+    """Draw how far each hypothesis is from the printed tree cells: root mean square over sets, in points."""
+    evidence = study.evidence("trees")
+    printed = {(c.row, c.column): c.value for c in printed_cells(study, "table1")}
+    names = evidence.methods
+    groups = {
+        "the four odd sets": [label for label in evidence.datasets if label in _ODD_SETS_B],
+        "the other four": [label for label in evidence.datasets if label not in _ODD_SETS_B],
+    }
+    figure, axes = subplots(1, 2, size=(9, 0.33 * len(names) + 1.2), sharey=True)
+    for panel, ensemble in zip(axes, ("Ada", "Bag"), strict=True):
+        for (title, labels), marker, color in zip(groups.items(), "os", PALETTE[1::-1], strict=False):
+            distances = [_distance(study, printed, name, labels, ensemble) for name in names]
+            panel.plot(distances, range(len(names)), marker, color=color, label=title)
+        panel.set(title=f"{ensemble}Tree, 10 and 30", xlabel="distance from the printed cells (points)")
+        panel.set_xlim(0, None)
+        panel.set_yticks(range(len(names)), names)
+    axes[0].invert_yaxis()
+    axes[1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def _distance(study: Study, printed: dict, name: str, labels: list[str], ensemble: str) -> float:
+    """Root mean square difference over sets and both sizes; nan without evidence."""
+    evidence = study.evidence("trees")
+    differences = [
+        evidence.sample(metric, dataset=label, method=name).mean - printed[row, label]
+        for label in labels
+        for metric, row in TREE_METRICS.items()
+        if metric.startswith(ensemble)
+    ]
+    return float(np.sqrt(np.mean(np.square(differences)))) if differences else float("nan")
+
+
+def draw_diversity(study: Study) -> Figure:
+    """Draw test errors against lambda for components with own columns or rows, trained together or apart."""
+    evidence, lambdas = study.evidence("diversity"), study.protocol("diversity")["diversity_lambdas"]
+    n_rows = -(-len(evidence.datasets) // 4)
+    figure, axes = subplots(n_rows, 4, size=(10.5, 2.6 * n_rows), squeeze=False, sharex=True)
+    for panel in axes.flat[len(evidence.datasets) :]:
+        panel.axis("off")
+    looks = dict(zip(evidence.methods, (("k", "-"), (1, "--"), (1, "-"), (2, "--"), (2, "-")), strict=False))
+    for panel, label in zip(axes.flat, evidence.datasets, strict=False):
+        for method, (color, style) in looks.items():
+            curves = evidence.curves("error", dataset=label, method=method)
+            if len(curves):
+                shade = color if color == "k" else PALETTE[color]
+                draw_band(panel, lambdas, curves, method, color=shade, linestyle=style)
+        panel.set(title=label, xscale="log")
+    for panel in axes[-1]:
+        panel.set_xlabel(r"$\lambda$")
+    for panel in axes[:, 0]:
+        panel.set_ylabel("test error (%)")
+    label_lines(axes[0, 0])
     return figure

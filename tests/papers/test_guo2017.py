@@ -22,7 +22,7 @@ from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from guo2017 import claims, reasons, theory, trials
+from guo2017 import claims, figures, theory, trials
 from guo2017.trials import LARGE_SET, SIZE_SETS, TABLE_SETS
 
 paper = load_paper("guo2017")
@@ -286,8 +286,8 @@ def printed_table():
 
 
 def test_every_printed_number_has_one_reason():
-    found = {reasons.group_of(cell) for cell in printed_table()}
-    assert found == set(reasons.REASONS)
+    found = {figures.group_of(cell) for cell in printed_table()}
+    assert found == set(figures.REASONS)
 
 
 def test_printed_average_ranks_follow_from_the_printed_errors():

@@ -12,7 +12,7 @@ from support.pages import blocks, copy_repository, follow
 from kernsemble.report.cli import build_parser
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("guide", "api")
+PAGES = ("guide", "api", "shapes")
 NAMED = re.compile(
     r"`((?:src|tests|docs|notebooks|published|benchmarks|tools|masters|hypotheses|estimators)/[\w./-]+)`"
 )
@@ -20,7 +20,8 @@ FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_first_example_of_a_page_runs(page):
+def test_first_example_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
     code = re.search(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1]
     exec(compile(code, f"{page}.md", "exec"), {})

@@ -13,8 +13,8 @@ from kernsemble.report.figures import PALETTE, draw_band, subplots
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from lin2012.claims import checkpoints_of
-from lin2012.sets import PAPER_SETS
 from lin2012.shown_sets import PAPER_SOLVER
+from lin2012.trials import PAPER_SETS
 
 COLORS = {
     "CW": PALETTE[0], "CW-1": PALETTE[5], "MultiBoost": PALETTE[1], PAPER_SOLVER: PALETTE[1],

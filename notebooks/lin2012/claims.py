@@ -12,7 +12,6 @@ import numpy as np
 from kernsemble.report.comparisons import bootstrap_probability
 from kernsemble.report.ledger import Finding
 from kernsemble.trials.study import Study
-from lin2012.sets import DIGIT_SETS, MO_SETS
 from lin2012.shown_sets import (
     FIVE,
     N_CLASSES,
@@ -24,6 +23,7 @@ from lin2012.shown_sets import (
     reading,
     sets_of,
 )
+from lin2012.trials import DIGIT_SETS, MO_SETS
 
 
 def checkpoints_of(study: Study) -> np.ndarray:

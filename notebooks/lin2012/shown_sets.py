@@ -10,7 +10,7 @@ from kernsemble.report.ledger import Finding, Reading
 from kernsemble.report.tables import Cell, Table
 from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.study import Study
-from lin2012.sets import PAPER_SETS
+from lin2012.trials import PAPER_SETS
 
 reading = Reading("lin2012")
 

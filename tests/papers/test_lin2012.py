@@ -12,10 +12,9 @@ from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from lin2012 import curves, draws, fits
-from lin2012.plan import paper
-from lin2012.sets import PAPER_SETS, STORED
+from lin2012 import trials
 from lin2012.shown_sets import N_CLASSES
+from lin2012.trials import PAPER_SETS, STORED, paper
 
 POINTS = [1, 3, 8]
 
@@ -26,26 +25,26 @@ def make_trial(dataset, method="CW", number=0, exhibit="figure1"):
 
 @pytest.fixture(scope="module")
 def wine():
-    return draws.draw(make_trial("wine"))
+    return trials.draw(make_trial("wine"))
 
 
 def test_splits_are_three_to_one_and_differ_between_runs(wine):
-    other = draws.draw(make_trial("wine", number=1))
+    other = trials.draw(make_trial("wine", number=1))
     assert (len(wine.labels), len(wine.labels_test)) == (134, 44)
     assert not np.array_equal(wine.labels, other.labels)
-    same = draws.draw(make_trial("wine", method="Ada.MH", exhibit="pairs"))
+    same = trials.draw(make_trial("wine", method="Ada.MH", exhibit="pairs"))
     np.testing.assert_array_equal(wine.X, same.X)
 
 
 def test_mnist_takes_1000_digits_a_class_and_the_official_test_set():
-    data = draws.draw(make_trial("MNIST"))
+    data = trials.draw(make_trial("MNIST"))
     assert data.X.dtype == np.uint8
     np.testing.assert_array_equal(np.bincount(data.labels), np.full(10, 1000))
     assert len(data.labels_test) == 10_000
 
 
 def test_hold_out_is_a_stratified_quarter_of_the_training_part(wine):
-    inner = draws.hold_out(make_trial("wine"), wine, 4)
+    inner = trials.hold_out(make_trial("wine"), wine, 4)
     assert len(inner.labels) + len(inner.labels_test) == len(wine.labels)
     shares = np.bincount(inner.labels_test) / np.bincount(wine.labels)
     np.testing.assert_allclose(shares, 0.25, atol=0.02)
@@ -53,7 +52,7 @@ def test_hold_out_is_a_stratified_quarter_of_the_training_part(wine):
 
 @pytest.mark.parametrize("per_class", [True, False])
 def test_generated_curve_is_that_of_column_generation(wine, per_class):
-    fitted = fits.generate(wine, POINTS, C=1e3, per_class=per_class, tol=1e-6)
+    fitted = trials.generate(wine, POINTS, C=1e3, per_class=per_class, tol=1e-6)
     oracle, master = StumpOracle(wine.X), Exponential(wine.labels, 1e3, per_class=per_class, tol=1e-6)
     found = column_generation(oracle, master, max(POINTS), per_output=per_class, repeat=True)
     H = oracle.collect(found.keys).outputs(wine.X_test)
@@ -77,14 +76,14 @@ def test_generated_curve_is_that_of_column_generation(wine, per_class):
 
 def test_snapshots_are_what_fewer_rounds_give(wine):
     options = {"C": 1e4, "solver": "fcd", "tau_max": 2, "eps": 0.1, "random_state": 3}
-    whole = fits.generate(wine, POINTS, **options)
+    whole = trials.generate(wine, POINTS, **options)
     for place, T in enumerate(POINTS):
-        alone = fits.generate(wine, [T], **options)
+        alone = trials.generate(wine, [T], **options)
         np.testing.assert_allclose(whole.snapshots[place].w, alone.snapshots[0].w, rtol=1e-12)
 
 
 def test_stagewise_fit_is_coordinate_descent_with_one_iteration(wine):
-    own = fits.generate_stagewise(wine, [6], 1e8)
+    own = trials.generate_stagewise(wine, [6], 1e8)
     model = MultiBoost(1e8, 6, solver="fcd", tau_max=1, tol=None).fit(wine.X, wine.labels)
     scores = model.decision_function(wine.X_test)
     np.testing.assert_array_equal(
@@ -95,7 +94,7 @@ def test_stagewise_fit_is_coordinate_descent_with_one_iteration(wine):
 
 def test_boosters_are_the_estimators(wine):
     for name, model in (("Ada.MH", AdaBoostMH(8)), ("Ada.MO", AdaBoostMO(8))):
-        fitted = fits.boost(name, wine, POINTS, "one-against-all", np.random.default_rng(0))
+        fitted = trials.boost(name, wine, POINTS, "one-against-all", np.random.default_rng(0))
         staged = [
             100 * np.mean(p != wine.labels_test)
             for p in model.fit(wine.X, wine.labels).staged_predict(wine.X_test)
@@ -106,18 +105,18 @@ def test_boosters_are_the_estimators(wine):
 
 
 def test_a_limit_ends_a_fit_and_its_curve_stays_where_it_was(wine):
-    fitted = fits.generate(wine, POINTS, C=1e3, limit=0.0)
+    fitted = trials.generate(wine, POINTS, C=1e3, limit=0.0)
     assert fitted.rounds == 1
     assert len({entry.seconds for entry in fitted.snapshots}) == 1
-    boosted = fits.boost("Ada.MO", wine, POINTS, "one-against-all", None, limit=-1.0)
+    boosted = trials.boost("Ada.MO", wine, POINTS, "one-against-all", None, limit=-1.0)
     assert boosted.rounds < max(POINTS)
 
 
 def test_weights_of_equal_stumps_are_one_weight_and_dust_is_none():
     outputs, w = np.array([0, 0, 1]), np.array([0.5, 1e-9, 1.0])
-    fitted = fits.Fitted(None, ["a", "b", "a"], outputs, 2, [fits.Snapshot(w, 0, 0, 0)], 1)
+    fitted = trials.Fitted(None, ["a", "b", "a"], outputs, 2, [trials.Snapshot(w, 0, 0, 0)], 1)
     assert (fitted.learners[0], fitted.active[0]) == (3, 2)
-    again = fits.Fitted(None, ["a", "a", "b"], outputs, 2, [fits.Snapshot(w, 0, 0, 0)], 1)
+    again = trials.Fitted(None, ["a", "a", "b"], outputs, 2, [trials.Snapshot(w, 0, 0, 0)], 1)
     assert (again.learners[0], again.active[0]) == (2, 2)
 
 
@@ -125,7 +124,7 @@ def test_search_takes_the_smallest_of_equals():
     made = SimpleNamespace(X_test=None, labels_test=None)
     errors = {1.0: 5.0, 10.0: 4.0, 100.0: 4.0}
     fit = lambda data, C, points: SimpleNamespace(errors=lambda X, y: [errors[C]])  # noqa: E731
-    assert curves.select_by_holdout(fit, made, list(errors), 7) == 10.0
+    assert trials.select_by_holdout(fit, made, list(errors), 7) == 10.0
 
 
 def test_every_set_has_its_data():

@@ -12,7 +12,7 @@ from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.registry import load_paper
 from lin2012 import charts, claims, claims_solvers, equal
 from lin2012.shown_sets import FIGURES, PAPER_SOLVER, Sets, common_level, first_place, sets_of
-from lin2012.solvers import FIGURE6, PICKS
+from lin2012.theory import FIGURE6, PICKS
 
 paper = load_paper("lin2012")
 ROOT = Path(__file__).parents[2]

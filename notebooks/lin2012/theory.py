@@ -14,8 +14,9 @@ from kernsemble.estimators.multiboost import MultiBoost
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
 from kernsemble.masters.exponential_solvers import ExponentialState, LimitedMemory
+from kernsemble.trials.bench import Draw, percent_wrong, timed
 from kernsemble.trials.trial import Trial
-from lin2012.trials import Draw, Fitted, Row, Snapshot, as_row, draw, generate, paper, shared, warm_up
+from lin2012.trials import Fitted, Row, Snapshot, as_row, draw, generate, n_classes_of, paper, shared, warm_up
 
 # Its dual problem, and the stump that separates a class
 
@@ -24,8 +25,8 @@ _SEPARATED = 1e6  # stands for an infinite weight
 
 def few_of_each(data: Draw, n_points: int) -> Draw:
     """Return about n_points training samples, the same number of each class."""
-    each = n_points // data.n_classes
-    rows = [np.flatnonzero(data.labels == k)[:each] for k in range(data.n_classes)]
+    each = n_points // n_classes_of(data)
+    rows = [np.flatnonzero(data.y == k)[:each] for k in range(n_classes_of(data))]
     return data.only(np.concatenate(rows))
 
 
@@ -33,9 +34,9 @@ def few_of_each(data: Draw, n_points: int) -> Draw:
 def duality(trial: Trial, *, dual_points: int, dual_rounds: int, dual_C: float) -> dict[str, float]:
     """The primal optimum against the dual objective (3a) at lambda of (5), and against (3) as printed."""
     data = few_of_each(draw(trial), dual_points)
-    oracle, master = StumpOracle(data.X), Exponential(data.labels, dual_C, tol=1e-9)
+    oracle, master = StumpOracle(data.X), Exponential(data.y, dual_C, tol=1e-9)
     found = column_generation(oracle, master, dual_rounds, per_output=True)
-    u, (n, K) = found.solution.u, (len(data.labels), data.n_classes)
+    u, (n, K) = found.solution.u, (len(data.y), n_classes_of(data))
     p = n * (K - 1)
     used = u[u > 0]
     dual = used @ (1.0 - np.log(p / dual_C) - np.log(used))
@@ -45,7 +46,7 @@ def duality(trial: Trial, *, dual_points: int, dual_rounds: int, dual_C: float) 
         "duality": abs(dual / found.solution.objective - 1.0),
         "excess_3c": sums.max() - 1.0,
         "share_3c": float(np.mean(sums > 1.0 + 1e-6)),
-        "loss_3c": 1.0 - dual_with_3c(data.labels, H, np.array(found.outputs), dual_C)
+        "loss_3c": 1.0 - dual_with_3c(data.y, H, np.array(found.outputs), dual_C)
         / found.solution.objective,
     }  # fmt: skip
 
@@ -70,8 +71,8 @@ def separated(trial: Trial, *, stagewise_C: float, separated_rounds: int) -> dic
     fitted, perfect, frozen = stagewise(data, separated_rounds, stagewise_C, exact=trial.method == "(12)")
     rounds = [t for t, _ in perfect]
     return {
-        "error": fitted.errors(data.X_test, data.labels_test)[0],
-        "train_error": fitted.errors(data.X, data.labels)[0],
+        "error": fitted.errors(data.X_test, data.y_test)[0],
+        "train_error": fitted.errors(data.X, data.y)[0],
         "perfect": len(perfect),
         "first": min(rounds) + 1 if rounds else 0,
         "frozen": frozen,
@@ -82,15 +83,15 @@ def stagewise(
     data: Draw, n_rounds: int, C: float, *, exact: bool
 ) -> tuple[Fitted, list[tuple[int, int]], int]:
     """Run CW-1 with all pairs in sight; return it, where V_- was 0, and how many classes stopped learning."""
-    n, K = len(data.labels), data.n_classes
+    n, K = len(data.y), n_classes_of(data)
     oracle, F = StumpOracle(data.X), np.zeros((n, K))
     keys, outputs, weights, perfect, frozen = [], [], [], [], np.zeros(K, dtype=bool)
     a = n * (K - 1) / (2 * C)
     for t in range(n_rounds):
-        V = signed_weights(F, data.labels)
+        V = signed_weights(F, data.y)
         for k, found in enumerate(oracle.best(V)):
             frozen[k] = not V[:, k].any()
-            v = signed_weights(F, data.labels)[:, k] * found.column  # F changes from class to class
+            v = signed_weights(F, data.y)[:, k] * found.column  # F changes from class to class
             plus, minus = v[v > 0].sum(), -v[v < 0].sum()
             if plus - minus <= 2 * a:
                 continue
@@ -128,9 +129,7 @@ def optimum(trial: Trial, *, optimum_rounds: int, optimum_tol: float) -> dict[st
     data = draw(trial)
     name, _, C = trial.method.partition(", C = ")
     model = MultiBoost(float(C), optimum_rounds, per_class=name == "CW", tol=optimum_tol)
-    start = process_time()
-    model.fit(data.X, data.labels)
-    seconds = process_time() - start
+    _, seconds = timed(model.fit, data.X, data.y)
     objective = model.objective_path_[-1]
     return {
         "objective": objective,
@@ -138,7 +137,7 @@ def optimum(trial: Trial, *, optimum_rounds: int, optimum_tol: float) -> dict[st
         "rounds": model.n_rounds_,
         "learners": len(model.hypotheses_),
         "active": model.n_active_,
-        "error": 100.0 * float(np.mean(model.predict(data.X_test) != data.labels_test)),
+        "error": percent_wrong(model.predict(data.X_test), data.y_test),
         "fit_seconds": seconds,
     }
 
@@ -162,7 +161,7 @@ def solver_options(method: str, eps: float, limit: float) -> dict:
 def certified(data: Draw, fitted: Fitted, places: Sequence[int], C: float, tol: float) -> np.ndarray:
     """Return by how much the objective exceeds the optimum over the columns it had, at some snapshots."""
     H = fitted.hypotheses.outputs(data.X)
-    master, added, excess = Exponential(data.labels, C, tol=tol), 0, []
+    master, added, excess = Exponential(data.y, C, tol=tol), 0, []
     for place in places:
         snapshot = fitted.snapshots[place]
         for j in range(added, len(snapshot.w)):
@@ -224,7 +223,7 @@ Rounds = list[list[tuple[np.ndarray, int]]]
 def generated_columns(data: Draw, C: float, n_rounds: int) -> tuple[Rounds, np.ndarray]:
     """Return the columns that each round of an exact CW adds, with classes, and the optimum after each."""
     oracle = StumpOracle(data.X)
-    master = Exponential(data.labels, C, tol=1e-8)
+    master = Exponential(data.y, C, tol=1e-8)
     found = column_generation(oracle, master, n_rounds, per_output=True, keep_weights=False)
     H = oracle.collect(found.keys).outputs(data.X)
     ends = [0, *(entry.n_columns for entry in found.rounds)]
@@ -270,7 +269,7 @@ def accuracy(
     for method in ("Newton", "L-BFGS-B", "FCD"):
         seconds = []
         for value in accuracies:
-            master = racer(method, data.labels, figure6_C, value)
+            master = racer(method, data.y, figure6_C, value)
             seconds.append(race(master, columns, optima, value, race_limit))
             if math.isinf(seconds[-1]):
                 seconds.pop()
@@ -293,7 +292,7 @@ def picks(
     """
     data, random = draw(trial), trial.rng()
     columns, _ = generated_columns(data, figure6_C, pick_rounds)
-    state, counts = ExponentialState(data.labels, data.n_classes, figure6_C), []
+    state, counts = ExponentialState(data.y, n_classes_of(data), figure6_C), []
     for new in columns:
         order = np.concatenate([state.append(column, np.array([k])) for column, k in new])
         counts.append(_settle(state, order, trial.method, eps, most_picks, random))

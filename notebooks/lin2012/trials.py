@@ -38,6 +38,7 @@ from kernsemble.hypotheses.stumps import Stump, StumpOracle
 from kernsemble.masters.base import Solution
 from kernsemble.masters.exponential import Exponential
 from kernsemble.masters.exponential_solvers import ExponentialState
+from kernsemble.trials.bench import Draw, percent_wrong, timed
 from kernsemble.trials.registry import Paper
 from kernsemble.trials.trial import Trial
 
@@ -162,35 +163,17 @@ _BATCH = 10_000  # pictures in each of CIFAR-10's five training sets
 _PER_CLASS = {"MNIST": 1000, "SCENE15": 100, "GTSRB": 100}
 
 
-@dataclass(frozen=True)
-class Draw:
-    """Training and test part; labels are 0..K-1, each of them present in the training part.
+def n_classes_of(data: Draw) -> int:
+    """Number of classes K; they are 0..K-1, each of them present in the training part."""
+    return int(data.y.max()) + 1
+
+
+def draw(trial: Trial) -> Draw:
+    """Split 75 : 25 at random; MNIST, SCENE15, GTSRB: so many a class; CIFAR-10 has five training sets.
 
     Features are bytes or float64, in the test part also float32: it is as large as GTSRB's 12,630 x 6052
     numbers, and stumps read it in blocks.
     """
-
-    X: np.ndarray
-    labels: np.ndarray
-    X_test: np.ndarray
-    labels_test: np.ndarray
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes K."""
-        return int(self.labels.max()) + 1
-
-    def part(self, rows: np.ndarray, held_out: np.ndarray) -> Draw:
-        """Return the draw of some training rows, others held out."""
-        return Draw(self.X[rows], self.labels[rows], self.X[held_out], self.labels[held_out])
-
-    def only(self, rows: np.ndarray) -> Draw:
-        """Return the draw with some of the training rows, and the whole test part."""
-        return Draw(self.X[rows], self.labels[rows], self.X_test, self.labels_test)
-
-
-def draw(trial: Trial) -> Draw:
-    """Split 75 : 25 at random; MNIST, SCENE15, GTSRB: so many a class; CIFAR-10 has five training sets."""
     name = trial.dataset
     data = load_features(FEATURES[name]) if name in FEATURES else load(STORED[name])
     train, test = _rows(trial, data)
@@ -223,7 +206,7 @@ def _numbers(X: np.ndarray) -> np.ndarray:
 def hold_out(trial: Trial, data: Draw, n_folds: int) -> Draw:
     """Return the first of some stratified folds of the training part, held out of the others."""
     names = trial.paper, trial.dataset, trial.number, "hold-out"
-    fold = random_folds(data.labels, n_folds, *names)
+    fold = random_folds(data.y, n_folds, *names)
     return data.part(np.flatnonzero(fold != 0), np.flatnonzero(fold == 0))
 
 
@@ -408,7 +391,7 @@ def generate(
     """Fit problem (2) by column generation up to a limit of seconds; options are those of ``Exponential``."""
     start = process_time()
     oracle = TimedStumps(data.X) if oracle is None else oracle
-    master = TimedMaster(data.labels, **options)
+    master = TimedMaster(data.y, **options)
     recorder = _Recorder(master, set(checkpoints), start, limit)
     result = column_generation(
         oracle,
@@ -424,7 +407,7 @@ def generate(
     snapshots = [recorder.snapshots[min(point, T)] for point in checkpoints]
     outputs = np.array(result.outputs, dtype=np.intp) if master.per_class else None
     found = oracle.collect(result.keys)
-    return Fitted(found, result.keys, outputs, data.n_classes, snapshots, T, _seconds_of_search(oracle))
+    return Fitted(found, result.keys, outputs, n_classes_of(data), snapshots, T, _seconds_of_search(oracle))
 
 
 def _seconds_of_search(oracle: Oracle) -> float:
@@ -437,7 +420,7 @@ def generate_stagewise(
     """Fit one round of weights after the other (tau_max = 1): earlier ones are never looked at again."""
     start = process_time()
     oracle = TimedStumps(data.X) if oracle is None else oracle
-    state = ExponentialState(data.labels, data.n_classes, C)
+    state = ExponentialState(data.y, n_classes_of(data), C)
     keys, outputs, solver_seconds, T, snapshots = [], [], 0.0, 0, {}
     for T in range(1, max(checkpoints) + 1):
         found = _missing(oracle.best(cut_bits(state.signed_weights())), per_class)
@@ -448,18 +431,18 @@ def generate_stagewise(
         for candidate, k in found:
             keys.append(candidate.key)
             outputs.append(k)
-            classes = np.array([k]) if per_class else np.arange(data.n_classes)
+            classes = np.array([k]) if per_class else np.arange(n_classes_of(data))
             state.coordinate_pass(state.append(candidate.column, classes))
         now = process_time()
         solver_seconds += now - before
         if T in checkpoints:
             snapshots[T] = Snapshot(state.w.copy(), now - start, solver_seconds, state.objective)
     snapshots.setdefault(T, Snapshot(state.w.copy(), process_time() - start, solver_seconds, state.objective))
-    shape = (-1,) if per_class else (-1, data.n_classes)
+    shape = (-1,) if per_class else (-1, n_classes_of(data))
     taken = [snapshots[min(point, T)] for point in checkpoints]
     taken = [entry._replace(w=entry.w.reshape(shape)) for entry in taken]
     classes, seconds = np.array(outputs) if per_class else None, _seconds_of_search(oracle)
-    return Fitted(oracle.collect(keys), keys, classes, data.n_classes, taken, T, seconds)
+    return Fitted(oracle.collect(keys), keys, classes, n_classes_of(data), taken, T, seconds)
 
 
 def _missing(found: list[Candidate], per_class: bool) -> list[tuple[Candidate, int]]:
@@ -508,15 +491,15 @@ def boost(
     """Run AdaBoost.ECC (option: coloring), .MH (none) or .MO (option: code) up to a limit of seconds."""
     clock = Clock(limit)
     oracle = TimedStumps(data.X) if oracle is None else oracle
-    rounds, K, per_round = clock.rounds(max(checkpoints)), data.n_classes, 1
+    rounds, K, per_round = clock.rounds(max(checkpoints)), n_classes_of(data), 1
     if method == "Ada.MH":
-        found = adaboost_mh(oracle, data.labels, K, rounds)
+        found = adaboost_mh(oracle, data.y, K, rounds)
     elif method == "Ada.ECC":
-        found = adaboost_ecc(oracle, data.labels, K, rounds, coloring=option, random_state=random)
+        found = adaboost_ecc(oracle, data.y, K, rounds, coloring=option, random_state=random)
     else:
         code = make_code(option, K, random)
         per_round = code.shape[1]
-        found = adaboost_mo(oracle, data.labels, code, rounds)
+        found = adaboost_mo(oracle, data.y, code, rounds)
     T = len(found.losses)
     seconds = [*clock.seconds, process_time() - clock.start]
     snapshots = [
@@ -533,8 +516,8 @@ def against_rest(
     data: Draw, checkpoints: Sequence[int], C: float, *, per_class: bool, tol: float = 1e-2
 ) -> Fitted:
     """Fit K problems; a round adds a stump to each, its own or the same one for all."""
-    oracle, K = StumpOracle(data.X), data.n_classes
-    masters = [Exponential((data.labels == k).astype(np.intp), C, tol=tol) for k in range(K)]
+    oracle, K = StumpOracle(data.X), n_classes_of(data)
+    masters = [Exponential((data.y == k).astype(np.intp), C, tol=tol) for k in range(K)]
     keys, outputs, solutions, snapshots = [], [], [None] * K, []
     for T in range(1, max(checkpoints) + 1):
         V = np.column_stack([master.pricing_weights()[:, 1] for master in masters])
@@ -613,13 +596,13 @@ def warm_up(dtype: str) -> None:
 
 def select_by_holdout(fit: Any, data: Draw, Cs: Sequence[float], rounds: int) -> float:
     """Return the C of the smallest held-out error after some rounds; the smallest of equals."""
-    errors = [fit(data, C, [rounds]).errors(data.X_test, data.labels_test)[-1] for C in Cs]
+    errors = [fit(data, C, [rounds]).errors(data.X_test, data.y_test)[-1] for C in Cs]
     return Cs[int(np.argmin(errors))]
 
 
 def as_row(fitted: Fitted, data: Draw, C: float | None = None) -> Row:
     """Return what is kept of a fit, rounded to what can be seen in a figure."""
-    curve = fitted.errors(data.X_test, data.labels_test)
+    curve = fitted.errors(data.X_test, data.y_test)
     row: Row = {
         "error": curve[-1],
         "curve": curve.round(3),
@@ -759,7 +742,7 @@ def trees(
     else:
         option = coloring if name == "Ada.ECC" else code
         fitted = boost(name, data, tree_points, option, trial.rng(), oracle=oracle)
-    curve = fitted.errors(data.X_test, data.labels_test)
+    curve = fitted.errors(data.X_test, data.y_test)
     return {"error": curve[-1], "curve": curve.round(3)}
 
 
@@ -780,7 +763,7 @@ def readings(trial: Trial, *, reading_points: list[int], pair_C: float, eps: flo
         fitted = generate(data, reading_points, C=pair_C, **solver)
     else:
         fitted = boost(name, data, reading_points, option, trial.rng())
-    curve = fitted.errors(data.X_test, data.labels_test)
+    curve = fitted.errors(data.X_test, data.y_test)
     return {"error": curve[-1], "curve": curve.round(3)}
 
 
@@ -791,10 +774,8 @@ def codes(trial: Trial, *, code_rounds: int) -> dict[str, dict[str, float]]:
     warm_up(str(data.X.dtype))
     rows = {}
     for name in ("one-against-all", "random", "exhaustive"):
-        start = process_time()
-        fitted = boost("Ada.MO", data, [code_rounds], name, trial.rng("code"))
-        seconds = (process_time() - start) / code_rounds
-        rows[name] = {"columns": len(fitted.keys) / fitted.rounds, "round_seconds": seconds}
+        fitted, seconds = timed(boost, "Ada.MO", data, [code_rounds], name, trial.rng("code"))
+        rows[name] = {"columns": len(fitted.keys) / fitted.rounds, "round_seconds": seconds / code_rounds}
     return rows
 
 
@@ -810,7 +791,7 @@ def pairs(trial: Trial, *, pair_points: list[int], penalties: Penalties) -> dict
     """One of eight boosters: pairwise or one-against-rest loss, shared or per class, stage-wise or not."""
     data = draw(trial)
     fitted = fit_pair(trial, data, pair_points, penalties)
-    curve = fitted.errors(data.X_test, data.labels_test)
+    curve = fitted.errors(data.X_test, data.y_test)
     stumps = len({tuple(key)[:2] for key in fitted.keys})
     return {"error": curve[-1], "curve": curve.round(3), "learners": stumps}
 
@@ -833,8 +814,8 @@ def stopping(trial: Trial, *, stopping_rounds: int, gap_levels: list[float]) -> 
     """Rounds and test errors where the relative gap over all stumps first is below each level."""
     data = draw(trial)
     C = float(trial.method.split()[-1])
-    model = MultiBoost(C, stopping_rounds, tol=min(gap_levels)).fit(data.X, data.labels)
-    errors = [100.0 * np.mean(p != data.labels_test) for p in model.staged_predict(data.X_test)]
+    model = MultiBoost(C, stopping_rounds, tol=min(gap_levels)).fit(data.X, data.y)
+    errors = [percent_wrong(p, data.y_test) for p in model.staged_predict(data.X_test)]
     gaps = np.minimum.accumulate(model.gap_path_ / model.objective_path_)
     rounds = np.array([int(np.argmax(gaps <= level)) if gaps[-1] <= level else -1 for level in gap_levels])
     return {
@@ -860,15 +841,13 @@ def modern(
     inner = hold_out(trial, data, search["folds"])
     if trial.method == "CW":
         C = select_by_holdout(fit_exactly, inner, Cs, modern_rounds)
-        start = process_time()
-        fitted = fit_exactly(data, C, [modern_rounds])
-        seconds = process_time() - start
-        error, leaves = fitted.errors(data.X_test, data.labels_test)[-1], 2 * fitted.learners[-1]
+        fitted, seconds = timed(fit_exactly, data, C, [modern_rounds])
+        error, leaves = fitted.errors(data.X_test, data.y_test)[-1], 2 * fitted.learners[-1]
     else:
         count, each = trees_a_class(trial.method, modern_rounds)
-        rate = min(rates, key=lambda value: percent_wrong(make_trees(trial, modern_rounds, value), inner)[0])
-        error, seconds = percent_wrong(make_trees(trial, modern_rounds, rate), data)
-        leaves = count * each * data.n_classes
+        rate = min(rates, key=lambda value: fit_trees(make_trees(trial, modern_rounds, value), inner)[0])
+        error, seconds = fit_trees(make_trees(trial, modern_rounds, rate), data)
+        leaves = count * each * n_classes_of(data)
     return {"error": error, "leaves": leaves, "fit_seconds": seconds}
 
 
@@ -897,12 +876,10 @@ def make_trees(trial: Trial, rounds: int, rate: float) -> ClassifierMixin:
     )
 
 
-def percent_wrong(trees: ClassifierMixin, data: Draw) -> tuple[float, float]:
+def fit_trees(trees: ClassifierMixin, data: Draw) -> tuple[float, float]:
     """Fit and return the test error in percent, and the seconds of the fit."""
-    start = process_time()
-    trees.fit(data.X, data.labels)
-    seconds = process_time() - start
-    return 100.0 * float(np.mean(trees.predict(data.X_test) != data.labels_test)), seconds
+    _, seconds = timed(trees.fit, data.X, data.y)
+    return percent_wrong(trees.predict(data.X_test), data.y_test), seconds
 
 
 @paper.trials("learning", methods=("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH"), datasets=BEYOND_SETS)
@@ -916,18 +893,18 @@ def learning(
             fitted = boost(trial.method, part, [learning_rounds], coloring, trial.rng())
         else:
             fitted = fit_pair(trial, part, [learning_rounds], penalties)
-        errors.append(fitted.errors(data.X_test, data.labels_test)[-1])
-        sizes.append(len(part.labels))
+        errors.append(fitted.errors(data.X_test, data.y_test)[-1])
+        sizes.append(len(part.y))
     return {"error": np.array(errors).round(4), "sizes": np.array(sizes)}
 
 
 def growing_parts(trial: Trial, data: Draw, shares: list[float]) -> Iterator[Draw]:
     """Yield shares of the training part, the same of each class, each part within the next."""
-    order = np.argsort(trial.shared_rng("order").random(len(data.labels)), kind="stable")
+    order = np.argsort(trial.shared_rng("order").random(len(data.y)), kind="stable")
     place = np.empty(len(order), dtype=np.intp)
-    for k in range(data.n_classes):
-        own = order[data.labels[order] == k]
+    for k in range(n_classes_of(data)):
+        own = order[data.y[order] == k]
         place[own] = np.arange(len(own))
-    counts = np.bincount(data.labels)[data.labels]
+    counts = np.bincount(data.y)[data.y]
     for share in shares:
         yield data.only(np.flatnonzero(place < np.ceil(share * counts)))

@@ -8,9 +8,15 @@ from race import Row, compare, fastest, once
 
 from kernsemble.data import load
 from kernsemble.data.base import DatasetUnavailable
-from kernsemble.masters.exclusivity import exclusivity_objective, solve_exclusivity
-from kernsemble.masters.exclusivity_admm import solve_admm
-from kernsemble.masters.exclusivity_alm import SplitState, advance, printed_start, split_objective
+from kernsemble.masters.exclusivity import (
+    SplitState,
+    advance,
+    exclusivity_objective,
+    printed_start,
+    solve_admm,
+    solve_exclusivity,
+    split_objective,
+)
 
 NOTE = (
     "the printed algorithm stops where its objective moves by less than 0.05, short of the optimum by the "

@@ -8,11 +8,12 @@ from collections.abc import Callable
 import numpy as np
 from race import Row, compare, once
 
+import kernsemble.trials  # noqa: F401  lets the rooms be imported
 from kernsemble import CGEnsSLS
 from kernsemble.data import load
 from kernsemble.masters.base import Master
-from kernsemble.masters.simplex_inverse import SimplexInverse
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares
+from shen2014.simplex_inverse import SimplexInverse
 
 C = 2.0**-6
 

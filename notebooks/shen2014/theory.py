@@ -1,4 +1,6 @@
-"""Trials that check the mathematics: the gap of claim 4.1, negation, the incremental inverse."""
+"""Trials that check the mathematics: claims 4.1 and 4.2, the dual solution, the limit over all stumps, the
+incremental inverse of the appendix.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,17 @@ import numpy as np
 
 from kernsemble.column_generation import column_generation
 from kernsemble.data.store import load
+from kernsemble.estimators.cgens import CGEns
+from kernsemble.estimators.distance_svc import DistanceKernelSVC
 from kernsemble.hypotheses.stumps import StumpOracle
+from kernsemble.kernels import stump_kernel
 from kernsemble.masters.base import Master
 from kernsemble.masters.quadratic import Hinge
-from kernsemble.masters.simplex_inverse import SimplexInverse
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares
+from kernsemble.trials.bench import Draw
 from kernsemble.trials.trial import Trial
-from shen2014.draws import Draw, draw
-from shen2014.plan import paper
-from shen2014.pools import make_family
+from shen2014.simplex_inverse import SimplexInverse
+from shen2014.trials import BINARY_SETS, Result, StumpPool, draw, generating, machine, paper
 
 EXACT = 1e-9  # relative gap of restricted problems here
 
@@ -62,7 +66,7 @@ def gap_decrease(trial: Trial, *, n_candidates: int, n_steps: int, C: float) -> 
 
 def _columns(data: Draw, n_candidates: int, seed: int) -> np.ndarray:
     """Return distinct columns of random stumps, one of each pair of signs, constants left out."""
-    pool = make_family("stumps once", data.X, seed, size=n_candidates)
+    pool = StumpPool(data.X, n_hypotheses=n_candidates, random_state=seed)
     H = np.array(pool.collect([(j, 1) for j in range(n_candidates)]).outputs(data.X), dtype=np.float64)
     H = np.unique(H * H[0], axis=1)
     return H[:, np.abs(H.mean(axis=0)) < 1]
@@ -103,6 +107,51 @@ def dual_choice(trial: Trial, *, rounds: list[int], n_same: int, C: float) -> di
         errors = [data.error(H[:, : len(w)] @ w + b) for w, b in path]
         found[method] = {"curve": np.array(errors), "same": same}
     return found
+
+
+@paper.trials("path", methods=("CGENS",), datasets=BINARY_SETS)
+def to_infinity(
+    trial: Trial, *, counts: list[int], n_folds: int, log2_C_path: list[int], tol_path: float
+) -> Result:
+    """CGENS against the machine whose kernel is the sum over ALL stumps of h(x) h(x').
+
+    In ranks (cuts between neighboring values passed) that kernel is a constant minus twice the l1 distance.
+    objective: that of the ensemble over that of the machine, minus 1. disagreement: share of test points
+    where the two differ, in percent. error: test errors, last that of the machine.
+    """
+    data = draw(trial)
+    in_ranks = Draw(ranks_of(data.X, data.X), data.y, ranks_of(data.X, data.X_test), data.y_test)
+    C = machine(trial, in_ranks, all_stumps_kernel, log2_C_path, n_folds).best_C_
+    limit = DistanceKernelSVC(all_stumps_kernel, C=C, tol=1e-6).fit(in_ranks.X, in_ranks.y)
+    target = limit.decision_function(in_ranks.X_test)
+    ensemble = generating(CGEns, tol_path)(data, C, counts)
+    decisions = ensemble.scores(data.X_test)
+    H = np.asarray(ensemble.hypotheses.outputs(data.X), dtype=np.float64)
+    objectives = [_objective(H[:, : len(w)], w, b, data.y, C) for w, b in ensemble.weights]
+    return {
+        "objective": np.array(objectives) / limit.objective_[0] - 1.0,
+        "disagreement": 100.0 * ((decisions > 0) != (target > 0)[:, None]).mean(axis=0),
+        "error": np.array([*(data.error(s) for s in decisions.T), data.error(target)]),
+        "C": C,
+    }
+
+
+def all_stumps_kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Return sum_h h(x) h(z) over all stumps, up to a constant, of points in ranks."""
+    return 2.0 * stump_kernel(A, B)
+
+
+def ranks_of(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Return how many of the cuts midway between neighboring values of X each entry of Z lies above."""
+    columns = []
+    for values, entries in zip(X.T, Z.T, strict=True):
+        distinct = np.unique(values)
+        columns.append(np.searchsorted(0.5 * (distinct[1:] + distinct[:-1]), entries, side="left"))
+    return np.column_stack(columns).astype(np.float64)
+
+
+def _objective(H: np.ndarray, w: np.ndarray, b: float, y: np.ndarray, C: float) -> float:
+    return float(0.5 * w @ w + C * np.maximum(0.0, 1.0 - y * (H @ w + b)).sum())
 
 
 @paper.trials("inverse", methods=("update (20)", "Cholesky"), datasets=("wine", "glass", "vehicle", "vowel"))

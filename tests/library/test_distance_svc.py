@@ -370,4 +370,3 @@ def test_it_has_no_stages(rng):
     machine = DistanceKernelSVC().fit(*noisy(rng))
     assert not hasattr(machine, "staged_predict")
     assert not hasattr(machine, "staged_decision_function")
-    assert not hasattr(machine, "feature_importances_")

@@ -6,15 +6,18 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from kernsemble.masters.exclusivity import (
+    advance,
     exclusivity_norm,
     exclusivity_objective,
     exclusivity_prox,
     hinge_prox,
+    printed_start,
     relaxed_exclusivity,
+    reweight,
+    solve_admm,
     solve_exclusivity,
+    solve_printed_alm,
 )
-from kernsemble.masters.exclusivity_admm import solve_admm
-from kernsemble.masters.exclusivity_alm import advance, printed_start, reweight, solve_printed_alm
 from kernsemble.masters.psvm import solve_psvm
 
 

@@ -1,16 +1,46 @@
-"""The multi-class exponential master: its three solvers, its certificate, its dual."""
+"""The multi-class exponential master: three solvers, certificate, dual; its state and its metric."""
+
+import math
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from support.exponential_problems import pairs, problem
+from scipy.optimize import minimize, minimize_scalar
 from support.kkt import assert_kkt
 
+from kernsemble.masters import exponential_solvers
 from kernsemble.masters.base import Solution
 from kernsemble.masters.exponential import SOLVERS, Exponential
+from kernsemble.masters.exponential_solvers import ExponentialState, ReferenceMetric, exact_step
 
 TIGHT = {"newton": {"tol": 1e-9}, "fcd": {"eps": 1e-8, "tau_max": 20_000}, "lbfgsb": {}}
 SHAPES = [(20, 5, 3), (12, 15, 4), (30, 8, 2)]  # samples, columns a class, classes
+
+
+def problem(rng, n, n_columns, n_classes, doubled=False):
+    """Labels, and columns that agree with their class rather than not; repeated, opposite, constant ones."""
+    labels = rng.permutation(np.arange(n) % n_classes)
+    outputs = np.arange(n_columns * n_classes) % n_classes
+    flips = rng.random((n, len(outputs))) < 0.3
+    H = np.where((labels[:, None] == outputs) ^ flips, 1, -1).astype(np.int8)
+    if doubled:
+        H = np.hstack([H, H[:, :3], -H[:, 3:6], np.ones((n, 1), dtype=np.int8)])
+        outputs = np.append(outputs, [*outputs[:3], *outputs[3:6], 1])
+    return labels, H, outputs
+
+
+def pairs(labels, H, outputs, n_classes):
+    """The paper's pairs (i, y), listed: delta h of (7), one row a pair and one column a variable."""
+    i, y = np.nonzero(labels[:, None] != np.arange(n_classes))
+    own, other = labels[i][:, None] == outputs, y[:, None] == outputs
+    return H[i] * (own.astype(float) - other), i, y
+
+
+def filled_state(rng, shape=(20, 4, 3), C=30.0):
+    """A state that holds the columns of a problem with all weights zero, and what it was made from."""
+    labels, H, outputs = problem(rng, *shape)
+    state = ExponentialState(labels, shape[2], C)
+    variables = np.concatenate([state.append(H[:, j], np.array([k])) for j, k in enumerate(outputs)])
+    return state, variables, labels, H, outputs, C
 
 
 def grown(labels, H, outputs, C, solver="newton", chunk=None, **options):
@@ -237,3 +267,155 @@ def test_without_columns_the_gap_is_closed():
     solution = Exponential(np.array([0, 1, 2]), 7.0).solve()
     assert solution.objective == pytest.approx(7.0)
     assert solution.gap == pytest.approx(0.0, abs=1e-12)
+
+
+# ---- the state: the exact step, and moves that keep what they carry exact
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1e-300, 1e-8, 0.3, 1.0, 3.0, 1e8])
+@pytest.mark.parametrize("plus", [1e-6, 0.4, 1.0, 50.0, 1e8])
+def test_the_step_minimizes_over_one_variable(plus, ratio):
+    minus = plus * ratio
+    step = exact_step(plus, minus)
+    assert math.isfinite(step)
+    slope = 1.0 - plus * math.exp(-step) + minus * math.exp(step)
+    assert abs(slope) <= 1e-9 * max(1.0, plus * math.exp(-step))
+    if 1e-8 <= ratio <= 1e8 and abs(step) < 15:
+        found = minimize_scalar(
+            lambda d: d + plus * math.exp(-d) + minus * math.exp(d), bracket=(step - 1, step + 1), tol=1e-12
+        )
+        assert step == pytest.approx(found.x, abs=1e-5 * max(1.0, abs(step)))
+
+
+def test_the_step_without_agreement_goes_to_the_bound():
+    assert exact_step(0.0, 1.0) == -math.inf
+
+
+def test_the_printed_step_12_is_the_stable_one_where_it_can_be_evaluated():
+    plus, minus, C, p = 7.0, 3.0, 50.0, 40.0
+    a = p / (2 * C)
+    printed = math.log(math.sqrt(plus * minus + a * a) - a) - math.log(minus)
+    assert exact_step(plus / (2 * a), minus / (2 * a)) == pytest.approx(printed, rel=1e-12)
+
+
+def slow_state(labels, K, C, H, outputs, w):
+    """V from its definition, pair by pair."""
+    F = np.zeros((len(labels), K))
+    for j, k in enumerate(outputs):
+        F[:, k] += w[j] * H[:, j]
+    V = np.zeros_like(F)
+    for i, own in enumerate(labels):
+        for k in range(K):
+            if k != own:
+                loss = C / (len(labels) * (K - 1)) * np.exp(F[i, k] - F[i, own])
+                V[i, k] -= loss
+                V[i, own] += loss
+    return V
+
+
+def test_moves_keep_the_state_what_the_definition_says(rng):
+    state, variables, labels, H, outputs, C = filled_state(rng)
+    for _ in range(200):
+        state.coordinate_pass(rng.permutation(variables))
+    expected = slow_state(labels, 3, C, H, outputs, state.w)
+    np.testing.assert_allclose(state.signed_weights(), expected, rtol=1e-10, atol=1e-13)
+
+
+def test_a_line_search_keeps_the_state_what_the_definition_says(rng):
+    state, variables, labels, H, outputs, C = filled_state(rng)
+    state.w[:] = 1.0 + rng.random(len(variables))
+    state.refresh()
+    before, gradient = state.objective, 1.0 - state.scores()
+    direction = -gradient / np.abs(gradient).max()
+    assert state.line_search(variables, -direction, -1.0) == 0.0  # uphill, whatever the slope says
+    assert state.objective == before
+    assert state.line_search(variables, direction, float(direction @ gradient)) > 0
+    assert state.objective < before
+    expected = slow_state(labels, 3, C, H, outputs, state.w)
+    np.testing.assert_allclose(state.signed_weights(), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_each_coordinate_step_lowers_the_objective(rng):
+    state, variables, *_ = filled_state(rng)
+    before = state.objective
+    for j in np.tile(variables, 3):
+        state.coordinate_pass(np.array([j]))
+        assert state.objective <= before * (1 + 1e-13)
+        before = state.objective
+
+
+def test_rounding_is_removed_after_many_moves(rng):
+    state, variables, labels, H, outputs, C = filled_state(rng)
+    state.V *= 1.001  # rounding, exaggerated
+    state.coordinate_pass(variables)
+    assert not np.allclose(state.signed_weights(), slow_state(labels, 3, C, H, outputs, state.w), rtol=1e-5)
+    state._moves = 10_000
+    state.w += 0.1  # so that the pass has something to do
+    state.coordinate_pass(variables)
+    expected = slow_state(labels, 3, C, H, outputs, state.w)
+    np.testing.assert_allclose(state.signed_weights(), expected, rtol=1e-12, atol=1e-14)
+
+
+# ---- the metric: the Hessian of the pairs, and the model that it minimizes
+
+
+def slow_hessian(state, w, variables):
+    """Hessian of the loss by its definition over pairs, scaled to a unit diagonal."""
+    labels = np.repeat(np.arange(state.n_classes), np.diff(state.starts))
+    H = state.columns[state.column_of[variables]].T
+    D, i, y = pairs(labels, H, state.class_of[variables], state.n_classes)
+    weights = -state.V[y, i]
+    full = D.T @ (weights[:, None] * D)
+    scale = 1 / np.sqrt(np.diag(full))
+    return full * scale[:, None] * scale
+
+
+@pytest.mark.parametrize("extended", [0, 5])
+def test_the_metric_is_the_hessian_of_the_pairs(rng, extended):
+    state, variables, *_ = filled_state(rng, (30, 4, 4))
+    state.coordinate_pass(variables)
+    metric = ReferenceMetric()
+    assert len(metric.missing(variables, len(variables))) == len(variables)
+    metric.rebuild(state, variables[: len(variables) - extended])
+    metric.extend(state, metric.missing(variables, len(variables)))
+    n = len(variables)
+    L = np.tril(metric._factor[:n, :n]).astype(float)
+    expected = slow_hessian(state, state.w, metric.variables) + 1e-4 * np.eye(n)
+    np.testing.assert_allclose(L @ L.T, expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("is_indefinite", [False, True])
+def test_the_model_is_minimized_within_its_bounds(rng, monkeypatch, is_indefinite):
+    if is_indefinite:  # as LAPACK reports it
+        monkeypatch.setattr(exponential_solvers, "dposv", lambda G, right, lower: (G, np.nan * right, 1))
+    state, variables, *_ = filled_state(rng, (40, 5, 3))
+    state.coordinate_pass(variables)
+    metric = ReferenceMetric()
+    metric.missing(variables, len(variables))
+    metric.rebuild(state, variables)
+    n = len(variables)
+    L = np.tril(metric._factor[:n, :n]).astype(float)
+    R, g = L @ L.T, rng.normal(size=n)
+    low = -np.where(rng.random(n) < 0.3, 0.0, rng.random(n))
+    z, promised = metric.minimize(g, low)
+    judge = minimize(
+        lambda z: g @ z + z @ R @ z / 2, np.zeros(n), jac=lambda z: g + R @ z, method="L-BFGS-B",
+        bounds=[(lo, None) for lo in low], options={"ftol": 1e-14, "gtol": 1e-9},
+    )  # fmt: skip
+    np.testing.assert_allclose(z, judge.x, atol=2e-3)
+    assert (z >= low).all()
+    assert promised == pytest.approx(-judge.fun, rel=1e-3)
+
+
+def test_an_indefinite_rounding_error_does_not_stop_the_factor(rng):
+    """Two opposite columns and a copy in float32: singular up to the ridge, row by row as well."""
+    labels = np.arange(12) % 2
+    state = ExponentialState(labels, 2, 10.0)
+    h = np.where(rng.random(12) < 0.5, 1, -1).astype(np.int8)
+    variables = np.concatenate([state.append(c, np.array([0])) for c in (h, -h, h)])
+    metric = ReferenceMetric()
+    metric.missing(variables, 3)
+    metric.rebuild(state, variables[:1])
+    metric.extend(state, variables[1:])
+    assert np.isfinite(metric._factor[:3, :3]).all()
+    assert (np.diag(metric._factor[:3, :3]) > 0).all()

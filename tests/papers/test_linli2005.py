@@ -1,24 +1,46 @@
-"""linli2005: its data, its ensembles written out, and a tiny run from end to end."""
+"""linli2005: its data, its ensembles written out, a tiny run from end to end, and what decides its claims."""
 
-from types import SimpleNamespace
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from support.made_evidence import made_evidence, made_study
 
 from kernsemble.data.generators import bayes_decision, bayes_error
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
+from kernsemble.report.ledger import load_reading
+from kernsemble.report.published import read_cells, read_claims
+from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from linli2005 import draws, ensembles, machines, protocol, theory
-from linli2005.figure2 import class_densities, distances_from_bayes, plane_points
-from linli2005.sets import REAL_SETS, TABLE_SETS
+from linli2005 import theory, trials
+from linli2005.trials import (
+    NOISY_SETS,
+    PLANE_SET,
+    REAL_SETS,
+    TABLE_SETS,
+    class_densities,
+    distances_from_bayes,
+    plane_points,
+)
 
-SIZES = {"train": 40, "test": 50, "share": 0.6, "noise": 0.1}
+paper = load_paper("linli2005")
+ROOT = Path(__file__).parents[2]
+
+PROTOCOL = trials.Protocol(
+    sizes={"train": 40, "test": 50, "share": 0.6, "noise": 0.1},
+    scaling="real sets",
+    missing_votes="middle",
+    folds="random",
+    n_folds=5,
+    ties="smallest",
+)
 
 
-def make_draw(dataset, number=0, scaling="real sets", missing_votes="middle", method="SVM-Stump"):
+def make_draw(dataset, number=0, method="SVM-Stump", **changes):
     trial = Trial("linli2005", "table1", dataset, method, number)
-    return draws.draw(trial, SIZES, scaling, missing_votes)
+    return trials.draw(trial, replace(PROTOCOL, **changes))
 
 
 def test_methods_share_their_data_and_runs_do_not():
@@ -73,7 +95,7 @@ def test_pooled_scaling_and_scaling_of_generated_sets():
 def test_folds_are_a_partition(kind):
     trial = Trial("linli2005", "table1", "heart", "SVM-Stump", 0)
     data = make_draw("heart")
-    folds = draws.folds_of(trial, data, 5, kind)
+    folds = trials.folds_of(trial, data, replace(PROTOCOL, folds=kind))
     np.testing.assert_array_equal(
         np.sort(np.concatenate([test for _, test in folds])), np.arange(len(data.y))
     )
@@ -83,10 +105,16 @@ def test_folds_are_a_partition(kind):
         assert max(positives) - min(positives) <= 1
 
 
-def test_ties_go_to_the_smallest_or_largest_parameters():
-    correct = np.array([[3, 5, 4], [5, 5, 2]])  # gammas x Cs
-    assert machines.break_ties(correct, "smallest") == (1, 0, 3)
-    assert machines.break_ties(correct, "largest") == (1, 1, 3)
+def test_ties_go_to_the_smallest_or_largest_parameters_and_are_counted():
+    data = make_draw("twonorm")
+    folds = trials.folds_of(Trial("linli2005", "table1", "twonorm", "SVM-Gauss", 0), data, PROTOCOL)
+    grids = range(-5, 6, 2), range(-9, 2, 2)
+    small, large = (trials.tuned("SVM-Gauss", data, folds, ties, *grids) for ties in ("smallest", "largest"))
+    gammas, Cs = np.nonzero(small.cv_scores_ == small.best_score_)
+    assert trials._summary(data, small)["tied"] == len(Cs) > 1
+    assert (small.best_C_, large.best_C_) == (small.Cs_[Cs.min()], small.Cs_[Cs.max()])
+    assert small.best_gamma_ == small.gammas_[gammas[Cs == Cs.min()].min()]
+    assert large.best_gamma_ == small.gammas_[gammas[Cs == Cs.max()].max()]
 
 
 def test_integral_over_all_stumps_is_the_kernel_expansion(rng):
@@ -95,12 +123,12 @@ def test_integral_over_all_stumps_is_the_kernel_expansion(rng):
     both = np.vstack([X, Z])
     lower, upper = both.min(axis=0) - 0.5, both.max(axis=0) + rng.random(4)
     exact = stump_kernel(Z, X, constant=stump_constant(lower, upper)) @ beta
-    np.testing.assert_allclose(ensembles.stump_ensemble_decision(X, beta, Z, lower, upper), exact, atol=1e-10)
+    np.testing.assert_allclose(theory.stump_ensemble_decision(X, beta, Z, lower, upper), exact, atol=1e-10)
 
 
 def test_stump_weights_agree_with_their_definition(rng):
     values, beta = np.round(rng.standard_normal(12), 1), rng.standard_normal(12)
-    cuts, steps = ensembles.stump_weights(values, beta, values.min() - 1, values.max() + 1)
+    cuts, steps = theory.stump_weights(values, beta, values.min() - 1, values.max() + 1)
     middles = 0.5 * (cuts[1:] + cuts[:-1])
     np.testing.assert_allclose(steps, np.sign(values - middles[:, None]) @ beta, atol=1e-12)
 
@@ -110,16 +138,16 @@ def test_integral_over_all_perceptrons_approaches_the_kernel_expansion(rng):
     beta = rng.standard_normal(10)
     radius = 1.0 + np.linalg.norm(np.vstack([X, Z]), axis=1).max()
     exact = perceptron_kernel(Z, X, constant=perceptron_constants(2, radius).Delta) @ beta
-    integral = ensembles.perceptron_ensemble_decision(X, beta, Z, radius, n_angles=4000)
+    integral = theory.perceptron_ensemble_decision(X, beta, Z, radius, n_angles=4000)
     np.testing.assert_allclose(integral, exact, atol=1e-4)
 
 
 @pytest.mark.parametrize(("name", "kernel"), [("stump", stump_kernel), ("perceptron", perceptron_kernel)])
 def test_sampled_kernel_is_unbiased_with_the_predicted_variance(name, kernel, rng):
     X = rng.standard_normal((6, 3))
-    family = ensembles.SampledFamily(name, X, rng)
+    family = theory.SampledFamily(name, X, rng)
     exact = kernel(X, constant=family.constant)
-    (K, K_test) = next(ensembles.sampled_kernels(family, [40_000], X, X[:2]))
+    (K, K_test) = next(theory.sampled_kernels(family, [40_000], X, X[:2]))
     width = np.sqrt((family.constant**2 - exact**2) / 40_000)
     assert (np.abs(K - exact) <= 5 * width + 1e-9).all()
     np.testing.assert_allclose(K_test, K[:2])
@@ -138,6 +166,14 @@ def test_distances_from_bayes_are_integrals():
     assert worst["excess"] == pytest.approx(100 - 2 * best_error, abs=1)
 
 
+def test_sides_are_kept_as_lengths_of_runs(rng):
+    for sides in (rng.random(50) > 0.7, np.ones(5, dtype=bool), np.zeros(5, dtype=bool)):
+        lengths = trials.run_lengths(sides)
+        assert lengths.sum() == len(sides)
+        assert (lengths[1:] > 0).all()
+        np.testing.assert_array_equal(trials.sides_of(lengths), sides)
+
+
 def test_theorem_3_needs_its_condition():
     """The exclusive or of two binary features: no ensemble of stumps, however large, separates it."""
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -148,8 +184,8 @@ def test_theorem_3_needs_its_condition():
 
 def test_readings_concern_the_sets_they_say():
     labels = {
-        name: [d for d in TABLE_SETS if protocol._applies(name, SimpleNamespace(dataset=d))]
-        for name in protocol.READINGS
+        name: [dataset for dataset in TABLE_SETS if trials.reading_applies(name, dataset)]
+        for name in trials.READINGS
     }
     assert labels["votes: mode"] == labels["votes: drop"] == ["votes84"]
     assert labels["scaling: pooled"] == list(REAL_SETS)
@@ -159,7 +195,10 @@ def test_readings_concern_the_sets_they_say():
 
 def test_tiny_run_from_end_to_end(tiny_root):
     study = Study("linli2005", "smoke", tiny_root)
-    exhibits = ("table1", "theorems", "hard", "protocol", "selection", "multiclass", "finite", "base_learner")
+    exhibits = (
+        *("table1", "theorems", "hard", "protocol", "selection", "multiclass", "finite", "base_learner"),
+        *("figure2", "plane"),
+    )
     for exhibit in exhibits:
         assert study.evidence(exhibit).complete, exhibit
     table = study.evidence("table1")
@@ -169,5 +208,89 @@ def test_tiny_run_from_end_to_end(tiny_root):
     assert boosted.mean == 0
     finite = study.evidence("finite").curves("disagreement", dataset="sonar", method="SVM-Stump")[0]
     assert finite[-1] < finite[0]
+    points = plane_points()[1]
+    bayes = np.greater(*class_densities(points))
+    (drawn,) = study.evidence("plane").runs("lengths", PLANE_SET, "SVM-Perc")
+    area = study.evidence("figure2").sample("area", dataset=PLANE_SET, method="SVM-Perc").values[0]
+    assert 100.0 * np.mean(trials.sides_of(drawn) != bayes) == pytest.approx(area)  # the same machine
     again = Study("linli2005", "smoke", tiny_root, compute=False)
     assert all(again.evidence(exhibit).complete for exhibit in exhibits)
+
+
+def test_every_printed_number_and_claim_is_read():
+    reading = load_reading("linli2005")
+    cells = [cell for cell in read_cells(ROOT / "published/published.csv") if cell.paper == "linli2005"]
+    assert len(cells) == 126
+    for cell in cells:
+        assert reading.rule(cell).runs == 100
+        assert cell.row in TABLE_SETS
+        assert cell.column in paper.methods("table1")
+    written = {claim.id: claim.check for claim in read_claims(ROOT / "published/claims.yaml")}
+    assert {written[name]: name for name in reading.checks} == {
+        check.__name__: name for name, check in reading.checks.items()
+    }
+    assert set(reading.checks) == {name for name, check in written.items() if name.startswith("L")}
+
+
+def as_the_paper_says(metric, dataset, method):
+    noisy = dataset.endswith("-n")
+    if metric == "train_error":
+        return 0.0 if method.startswith("AB") else 8.0
+    if method.startswith("AB"):
+        return 20.0 + 5.0 * noisy
+    return {"SVM-Stump": 11.0, "SVM-Perc": 10.5, "SVM-Gauss": 10.5 - 1.0 * (dataset not in REAL_SETS)}[method]
+
+
+def theorems(**bad):
+    good = {"constant": 1e-9, "scaling": 0.0, "eigenvalue": 0.1, "separated": 1.0, "distinct": 1.0}
+    return lambda metric, dataset, method: (good | bad)[metric]
+
+
+def selection_cost(gauss):
+    return lambda metric, dataset, method: {
+        "problems": 550 if method == "SVM-Gauss" else 55,
+        "selection_seconds": gauss if method == "SVM-Gauss" else 1.0,
+    }[metric]
+
+
+# Exhibit -> numbers with which every claim holds, and the sets that are made.
+GOOD = {
+    "table1": (as_the_paper_says, TABLE_SETS),
+    "theorems": (theorems(), TABLE_SETS),
+    "figure2": (lambda m, d, name: 5.0 + name.startswith("AB"), (PLANE_SET,)),
+    "selection": (selection_cost(10.0), TABLE_SETS),
+    "hard": (lambda *_: 12.0, NOISY_SETS),
+    "lpboost": (lambda *_: 12.0, TABLE_SETS),
+}
+# Claim, exhibit, numbers with which it fails.
+BAD = [
+    ("L1", "theorems", theorems(constant=1e-3)),
+    ("L2", "theorems", theorems(separated=0.0)),
+    ("L2", "theorems", theorems(eigenvalue=0.0)),
+    ("L3", "table1", lambda m, d, name: 50.0 if name == "SVM-Perc" else 10.0),
+    ("L4", "table1", lambda m, d, name: 10.0 + 5.0 * name.startswith("AB")),
+    ("L5", "table1", lambda m, d, name: 10.0 + (name == "SVM-Gauss")),
+    ("L6", "table1", lambda m, d, name: 10.0 + 5.0 * (name == "SVM-Stump")),
+    ("L7", "selection", selection_cost(2.0)),
+    ("L8", "figure2", lambda m, d, name: 5.0 + (name == "SVM-Stump")),
+    ("L9", "theorems", theorems(scaling=1e-3)),
+    ("L10", "hard", lambda *_: 9.0),
+    ("L11", "table1", lambda *_: 5.0),
+    ("L12", "lpboost", lambda *_: 9.0),
+]
+
+
+@pytest.mark.parametrize(("claim", "exhibit", "spoil"), BAD)
+def test_a_claim_holds_with_good_numbers_and_fails_with_bad_ones(claim, exhibit, spoil):
+    check = load_reading("linli2005").checks[claim]
+    made = {name: made_evidence(value, paper.methods(name), sets) for name, (value, sets) in GOOD.items()}
+    bad = made_evidence(spoil, paper.methods(exhibit), GOOD[exhibit][1])
+    good, spoiled = check(made_study(made)), check(made_study(made | {exhibit: bad}))
+    assert good.holds
+    assert not spoiled.holds
+    if good.probability is not None:
+        assert spoiled.probability < 0.5 < 0.95 < good.probability
+
+
+def test_every_claim_can_fail():
+    assert {claim for claim, *_ in BAD} == set(load_reading("linli2005").checks)

@@ -34,12 +34,15 @@ VOTES = (PAIR[0][:300] > np.median(PAIR[0], axis=0)).astype(float), PAIR[1][:300
 CLASSES = load_wine(return_X_y=True)
 VALUES = [part[:150] for part in load_diabetes(return_X_y=True)]
 NOVEL = (SCALED[0][SCALED[1] == 1][:150],)
+POINTS = np.random.default_rng(9).normal(size=(200, 2))
+PLANE = POINTS, (POINTS**2).sum(axis=1) < 2 * np.log(2)  # half of a normal; rows of stumps' outputs depend
 POOL = {"base_options": {"n_hypotheses": 300}, "random_state": 0}
 KERNELS = ["linear", "rbf"]
 
 FITS = {
     "CGEns, stumps": (CGEns(0.1, 60), PAIR),
     "CGEns, votes": (CGEns(0.02, 25), VOTES),
+    "CGEns, plane": (CGEns(1.0, 60), PLANE),
     "CGEns, no intercept": (CGEns(0.1, 30, intercept="none"), PAIR),
     "CGEns, squared hinge": (CGEns(0.1, 30, loss="squared_hinge"), PAIR),
     "CGEns, pool of perceptrons": (CGEns(0.1, 40, base="perceptron-pool", **POOL), SCALED),

@@ -8,6 +8,12 @@ Several classes are told apart by one machine a pair of classes, or one a class 
 the kernel matrix, or the cache of its rows: where the matrix does not fit into ``cache_size``, rows are made
 when the solver asks for them, and only those last used are kept.
 
+The stump machine needs no kernel matrix: it is an additive spline (`masters.splines`), solved in time
+proportional to the entries of X, and kept as one table a feature (`hypotheses.shapes`). The perceptron kernel
+is the mean of stump kernels over projections, ``||x||_2 = c E|<xi, x>|`` over directions xi of length 1, so
+with ``n_directions`` of them its machine is a stump machine too, and its certificate that of the problem with
+these directions.
+
 The default grid of C goes with the data: with s the mean over all pairs of samples of
 ``(K(x, x) + K(z, z)) / 2 - K(x, z)``, which for the distance kernels is the mean distance, it is
 ``2^-13 / s, 2^-11 / s, .., 2^7 / s``. Data in other units get the same machines.
@@ -17,6 +23,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,10 +34,14 @@ from sklearn.utils import check_scalar
 from kernsemble import kernels
 from kernsemble.estimators._base import TrainingData, check_positive, check_weights, progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
+from kernsemble.estimators._splines import AdditiveModel, CodedRows, count_held_out, solve_machines
 from kernsemble.hypotheses.base import label
+from kernsemble.hypotheses.knots import MOST
+from kernsemble.hypotheses.shapes import Shapes
 from kernsemble.masters.base import Solution
 from kernsemble.masters.kernel_hinge import cross_validate_path, pair_scores, pair_signs, solve_kernel_hinge
 from kernsemble.masters.kernel_rows import FEWEST, CachedRows
+from kernsemble.masters.losses import BoxLoss
 
 DISTANCE_CS = 2.0 ** np.arange(-13, 8, 2)  # in units of the mean distance
 GAUSSIAN_CS = 2.0 ** np.arange(-5, 16, 2)
@@ -38,10 +49,12 @@ GAUSSIAN_GAMMAS = 2.0 ** np.arange(-11, 8, 2)  # in units of the mean squared di
 SAMPLED = 1024  # samples whose pairs the mean distance is taken of
 COARSE = 0.1  # relative duality gap beyond which a solution is not one
 ROUNDING = 1e-9  # of a sum of losses, in units of its weights
+SPLINE_ROWS = 4000  # from which on a stump machine is solved as a spline
+LOSSES = {"hinge": BoxLoss.hinge, "squared_hinge": BoxLoss.squared_hinge}
 ROWS_AT_ONCE = 4096  # of the kernel matrix between new samples and support vectors
 
 
-class DistanceKernelSVC(SingleFitClassifier):
+class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
     """Soft-margin support vector machine with the stump, perceptron or Gaussian kernel.
 
     Parameters
@@ -56,8 +69,23 @@ class DistanceKernelSVC(SingleFitClassifier):
     multi_class : {"ovo", "ovr"}, default="ovo"
         Several classes: one machine a pair of classes, or one a class against the rest. One-vs-one is mostly
         faster and more accurate.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        Loss of a sample, times C; the squared one with splines only.
+    solver : {"auto", "kernel", "spline"}, default="auto"
+        On a kernel matrix, or as an additive spline without one (stump kernel; perceptron kernel if
+        ``n_directions`` is given). Both find the same machine. "auto" takes splines for the stump kernel from
+        4000 samples on, and where nothing else can be done.
+    max_knots : int or None, default=65536
+        Splines: a feature with more distinct values is rounded to so many, means of values that are
+        neighbors; None rounds nothing.
+    n_directions : int, default=None
+        Replace the perceptron kernel by the mean of the stump kernels over so many projections: directions
+        of low discrepancy, from ``random_state``.
+    random_state : int, RandomState or None, default=None
+        Turns the directions.
     tol : float, default=1e-3
-        Violation of the maximal violating pair at which to stop, as in LIBSVM.
+        Where to stop. On a kernel matrix: violation of the maximal violating pair, as in LIBSVM; splines:
+        duality gap in units of the objective.
     max_iter : int, default=10_000_000
         Most steps of the solver for each machine.
     cache_size : float, default=1000
@@ -70,8 +98,18 @@ class DistanceKernelSVC(SingleFitClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
+    shape_functions_ : list of ShapeFunction
+        The machine with the stump kernel as an additive model: for each feature ``knots`` (n_knots,) and
+        ``values`` (n_knots, n_machines), linear between the knots and constant beyond. Decisions are their
+        sum and ``intercept_``.
+    feature_importances_ : ndarray of shape (n_features,)
+        With the stump kernel: share of each feature in the absolute weight of all stumps, the total variation
+        of its shape functions.
+    solver_ : {"kernel", "spline"}
+        How it was solved.
     support_ : ndarray of shape (n_support,)
-        Indices of the support vectors of any machine, among the samples of positive weight.
+        Indices of the support vectors of any machine, among the samples of positive weight; this and the next
+        two on a kernel matrix only.
     support_vectors_ : ndarray of shape (n_support, n_features)
         The support vectors.
     dual_coef_ : ndarray of shape (n_machines, n_support)
@@ -108,27 +146,86 @@ class DistanceKernelSVC(SingleFitClassifier):
         C: float = 1.0,
         gamma: float | str = "scale",
         multi_class: str = "ovo",
+        loss: str = "hinge",
+        solver: str = "auto",
+        max_knots: int | None = MOST,
+        n_directions: int | None = None,
         tol: float = 1e-3,
         max_iter: int = 10_000_000,
         cache_size: float = 1000.0,
         verbose: bool | int = False,
+        random_state: Any = None,
     ):
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
         self.multi_class = multi_class
+        self.loss = loss
+        self.solver = solver
+        self.max_knots = max_knots
+        self.n_directions = n_directions
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
         self.verbose = verbose
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DistanceKernelSVC:
         """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) multiplies each sample's C."""
         data = self._check_training(X, y, sample_weight)
         self._check_solver_parameters()
         C = check_positive(self.C, "C")
+        if self._takes_splines(len(data.X)):
+            return self._fit_splines(self._code(data.X, self.n_directions), data, C)
+        data = _as_float64(data)
         self._kernel = _make_kernel(self.kernel, _gamma_of(self.gamma, data))
         return self._fit_machines(self._rows(self._kernel, data.X), data, C)
+
+    def _types_for(self, X: Any) -> list[type]:
+        """Splines code values of any type; kernels convert theirs."""
+        return list(self._types)
+
+    def _takes_splines(self, n: int) -> bool:
+        """Whether to solve n samples without a kernel matrix."""
+        sliced = self.n_directions is not None
+        able = self.kernel == "perceptron" if sliced else self.kernel == "stump"
+        forced = self.solver == "spline" or self.loss != "hinge" or sliced
+        if forced and not able:
+            raise ValueError(
+                f"{label(self)}: solver='spline' and loss='squared_hinge' need kernel='stump', or "
+                f"kernel='perceptron' with n_directions; got kernel={self.kernel!r} and "
+                f"n_directions={self.n_directions!r}."
+            )
+        if forced and self.solver == "kernel":
+            raise ValueError(
+                f"{label(self)}: solver='kernel' has loss='hinge' and no n_directions; pass solver='auto'."
+            )
+        return forced or (able and self.solver == "auto" and n >= SPLINE_ROWS)
+
+    def _fit_splines(self, rows: CodedRows, data: TrainingData, C: float) -> DistanceKernelSVC:
+        """Solve the machines as splines, and keep their tables."""
+        losses = []
+        for signs in self._signs(data):
+            part = None if signs.all() else np.flatnonzero(signs)
+            y, weight = (signs, data.weight) if part is None else (signs[part], data.weight[part])
+            losses.append((LOSSES[self.loss](y, C * weight), part))
+        order = progress(len(losses), self.verbose, label(self))
+        solutions, self._shapes, self.intercept_ = solve_machines(
+            rows, losses, data.weight, self.tol, self.max_iter, order
+        )
+        max(solutions, key=lambda s: (not s.converged, _relative_gap(s))).warn_unless_converged(label(self))
+        self.solver_, self._kernel = "spline", None
+        if hasattr(self, "support_"):  # of an earlier fit
+            del self.support_, self.support_vectors_, self.dual_coef_
+        return self._keep(solutions)
+
+    def _keep(self, solutions: list[Solution]) -> DistanceKernelSVC:
+        """Set what all solvers say."""
+        self.objective_ = np.array([solution.objective for solution in solutions])
+        self.dual_gap_ = max(solution.gap for solution in solutions)
+        self.relative_gap_ = max(_relative_gap(solution) for solution in solutions)
+        self.n_iter_ = max(1, *(solution.n_iter for solution in solutions))
+        return self
 
     def _check_solver_parameters(self) -> None:
         """Refuse a tolerance, a number of steps, a memory or a choice that makes no sense."""
@@ -137,6 +234,14 @@ class DistanceKernelSVC(SingleFitClassifier):
         check_positive(self.cache_size, "cache_size")
         if self.multi_class not in ("ovo", "ovr"):
             raise ValueError(f"multi_class must be 'ovo' or 'ovr', got {self.multi_class!r}.")
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss must be 'hinge' or 'squared_hinge', got {self.loss!r}.")
+        if self.solver not in ("auto", "kernel", "spline"):
+            raise ValueError(f"solver must be 'auto', 'kernel' or 'spline', got {self.solver!r}.")
+        if self.max_knots is not None:
+            check_scalar(self.max_knots, "max_knots", (int, np.integer), min_val=2)
+        if self.n_directions is not None:
+            check_scalar(self.n_directions, "n_directions", (int, np.integer), min_val=1)
 
     def _check_memory(self, n: int) -> bool:
         """Whether the matrix of n samples fits into the cache; refuse a cache that holds too few rows."""
@@ -179,11 +284,14 @@ class DistanceKernelSVC(SingleFitClassifier):
         self.support_vectors_ = data.X[self.support_]
         self.dual_coef_ = coefficients[:, self.support_]
         self.intercept_ = np.array([solution.b for solution in solutions])
-        self.objective_ = np.array([solution.objective for solution in solutions])
-        self.dual_gap_ = max(solution.gap for solution in solutions)
-        self.relative_gap_ = max(_relative_gap(solution) for solution in solutions)
-        self.n_iter_ = max(1, *(solution.n_iter for solution in solutions))
-        return self
+        self.solver_, self._shapes = "kernel", None
+        return self._keep(solutions)
+
+    def _additive(self) -> Shapes:
+        """The shapes of a stump machine, however it was solved."""
+        if getattr(self, "_kernel", None) is kernels.stump_kernel:
+            return Shapes.of_kernel(self.support_vectors_, self.dual_coef_)
+        return super()._additive()
 
     def _warn(self, solutions: list[Solution], rounding: float) -> None:
         """Warn, once, of a machine that did not reach ``tol``, or one for whose C ``tol`` is too coarse."""
@@ -212,7 +320,9 @@ class DistanceKernelSVC(SingleFitClassifier):
         return pair_scores(decisions, len(self.classes_)) if self.multi_class == "ovo" else decisions
 
     def _decisions(self, X: np.ndarray) -> np.ndarray:
-        """Decisions (n, n_machines), a block of rows of the kernel matrix at a time."""
+        """Decisions (n, n_machines): from tables, or a block of rows of the kernel matrix at a time."""
+        if self.solver_ == "spline":
+            return self._shapes.decision(self._columns(X)) + self.intercept_
         decisions = np.empty((X.shape[0], len(self.intercept_)))
         for start in range(0, X.shape[0], ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
@@ -247,6 +357,14 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         Which C, and then which gamma, wins among equal counts.
     multi_class : {"ovo", "ovr"}, default="ovo"
         As in `DistanceKernelSVC`.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        As in `DistanceKernelSVC`.
+    solver : {"auto", "kernel", "spline"}, default="auto"
+        As in `DistanceKernelSVC`; splines share the codes of the samples, as others the kernel matrix.
+    max_knots : int or None, default=65536
+        As in `DistanceKernelSVC`.
+    n_directions : int, default=None
+        As in `DistanceKernelSVC`.
     tol : float, default=1e-3
         As in `DistanceKernelSVC`.
     max_iter : int, default=10_000_000
@@ -257,7 +375,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         Draw progress bars over the values of gamma, if Gaussian, and over the classes of the last fit; above
         1, leave them there.
     random_state : int, RandomState or None, default=None
-        Shuffles the folds where ``cv`` is a number.
+        Shuffles the folds where ``cv`` is a number, and turns the directions.
 
     Attributes
     ----------
@@ -293,6 +411,10 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         cv: Any = 5,
         ties: str = "smallest",
         multi_class: str = "ovo",
+        loss: str = "hinge",
+        solver: str = "auto",
+        max_knots: int | None = MOST,
+        n_directions: int | None = None,
         tol: float = 1e-3,
         max_iter: int = 10_000_000,
         cache_size: float = 1000.0,
@@ -305,6 +427,10 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         self.cv = cv
         self.ties = ties
         self.multi_class = multi_class
+        self.loss = loss
+        self.solver = solver
+        self.max_knots = max_knots
+        self.n_directions = n_directions
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
@@ -320,6 +446,9 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         self._check_solver_parameters()
         if self.ties not in ("smallest", "largest"):
             raise ValueError(f"ties must be 'smallest' or 'largest', got {self.ties!r}.")
+        if self._takes_splines(len(data.X)):
+            return self._search_splines(data, self._folds(data, y, sample_weight))
+        data = _as_float64(data)
         self._check_memory(len(data.X))
         folds = self._folds(data, y, sample_weight)
         if self.kernel == "gaussian":
@@ -330,6 +459,26 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         self.cv_scores_ = self._count(K, data, folds) / _held_out(folds, data.weight)
         self.best_C_ = float(self.Cs_[self._choose(self.cv_scores_[np.newaxis])[1]])
         return self._fit_machines(K, data, self.best_C_)
+
+    def _search_splines(self, data: TrainingData, folds: list) -> DistanceKernelSVCCV:
+        """Search the grid of C on the codes of the samples."""
+        spread = _mean_distance(_make_kernel(self.kernel, None), data)
+        self.Cs_ = _grid(self.Cs, DISTANCE_CS / spread, "Cs")
+        rows, signs = self._code(data.X, self.n_directions), self._signs(data)
+        options = (self.tol, self.max_iter, self.multi_class == "ovo")
+        counts, unsolved = count_held_out(
+            rows, signs, data.labels, data.weight, LOSSES[self.loss], self.Cs_, folds, *options
+        )
+        if unsolved:
+            warnings.warn(
+                f"{label(self)}: {len(unsolved)} problems of the cross-validation stopped before "
+                f"tol={self.tol:g}. Increase max_iter or tol, or lower C.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.cv_scores_ = counts / _held_out(folds, data.weight)
+        self.best_C_ = float(self.Cs_[self._choose(self.cv_scores_[np.newaxis])[1]])
+        return self._fit_splines(rows, data, self.best_C_)
 
     def _search_gaussian(self, data: TrainingData, folds: list) -> DistanceKernelSVCCV:
         """Search the grid of gamma and C, a kernel matrix, or cache of its rows, for each gamma."""
@@ -386,6 +535,11 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         if isinstance(self.cv, (int, np.integer)):
             return StratifiedKFold(int(self.cv), shuffle=True, random_state=self.random_state)
         return check_cv(self.cv, classifier=True)
+
+
+def _as_float64(data: TrainingData) -> TrainingData:
+    """The data as kernels take them."""
+    return replace(data, X=np.ascontiguousarray(data.X, dtype=np.float64))
 
 
 def _make_kernel(kernel: str | Callable, gamma: float | None) -> Callable:

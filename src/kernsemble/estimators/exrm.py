@@ -27,10 +27,10 @@ from kernsemble.masters.exclusivity import (
     EXACT_TOL,
     ExclusivitySolution,
     relaxed_exclusivity,
+    solve_admm,
     solve_exclusivity,
+    solve_printed_alm,
 )
-from kernsemble.masters.exclusivity_admm import solve_admm
-from kernsemble.masters.exclusivity_alm import solve_printed_alm
 
 SOLVERS = {"exact": solve_exclusivity, "admm": solve_admm, "printed": solve_printed_alm}
 _LARGEST = 1e100  # value of a feature: its square times a cost, summed over samples, is far from infinity

@@ -52,66 +52,30 @@ _fast = njit(cache=True, fastmath=FAST, no_cpython_wrapper=True, no_cfunc_wrappe
 
 
 class Problem(NamedTuple):
-    """Rows and columns of the program.
+    """Rows and columns of the program."""
 
-    Attributes
-    ----------
-    A : ndarray of shape (n_rows, n_columns), int8 or float64
-        Signed rows a_i.
-    upper : ndarray of shape (n_rows,)
-        c_i > 0.
-    cost : ndarray of shape (n_columns,)
-        p_j.
-    positive : ndarray of shape (n_columns,), bool
-        Where w_j >= 0.
-    noise : float
-        Rounding of ``held``, an absolute number.
-    unit : float
-        Largest target.
-    """
-
-    A: np.ndarray
-    upper: np.ndarray
-    cost: np.ndarray
-    positive: np.ndarray
-    noise: float
-    unit: float
+    A: np.ndarray  # (n_rows, n_columns), int8 or float64: signed rows a_i
+    upper: np.ndarray  # c_i > 0
+    cost: np.ndarray  # p_j
+    positive: np.ndarray  # where w_j >= 0
+    noise: float  # rounding of ``held``, an absolute number
+    unit: float  # largest target
 
 
 class Vertex(NamedTuple):
-    """A vertex, changed in place.
+    """A vertex, changed in place: three arrays over the rows and columns, then F, S and B^-1."""
 
-    Attributes
-    ----------
-    slack : ndarray of shape (n_rows,)
-        t_i - a_i'w.
-    side : ndarray of shape (n_rows,), int8
-        ABOVE, BELOW or KINK.
-    weights, sign, held : ndarray of shape (n_columns,)
-        w; the sign that w_j has or had last; scores given by the rows below.
-    place : ndarray of shape (n_columns,), int64
-        Position of a column in S; -1 outside.
-    rows, columns : ndarray of shape (n_columns + 1,), int64
-        F and S.
-    inverse : ndarray of shape (n_columns + 1, n_columns + 1)
-        B^-1, entry (position in S, position in F).
-    size : ndarray of shape (1,), int64
-        k.
-    shifted : ndarray of shape (1,), bool
-        Whether slacks were shifted: those of S and w are then to be computed anew from F and S.
-    """
-
-    slack: np.ndarray
-    side: np.ndarray
-    weights: np.ndarray
-    sign: np.ndarray
-    held: np.ndarray
-    place: np.ndarray
-    rows: np.ndarray
-    columns: np.ndarray
-    inverse: np.ndarray
-    size: np.ndarray
-    shifted: np.ndarray
+    slack: np.ndarray  # t_i - a_i'w
+    side: np.ndarray  # ABOVE, BELOW or KINK, int8
+    weights: np.ndarray  # w
+    sign: np.ndarray  # that w_j has or had last
+    held: np.ndarray  # scores given by the rows below
+    place: np.ndarray  # position of a column in S; -1 outside
+    rows: np.ndarray  # F, room for n_columns + 1
+    columns: np.ndarray  # S, likewise
+    inverse: np.ndarray  # B^-1, entry (position in S, position in F)
+    size: np.ndarray  # (k,)
+    shifted: np.ndarray  # (1,), whether slacks were shifted: those of S, and w, are then to be computed anew
 
 
 class _Room(NamedTuple):

@@ -3,55 +3,46 @@ r"""The Diversity Regularized Machine of Yu, Li and Zhou (IJCAI 2011), the rival
 T linear machines without intercept, in the space of a kernel, share one problem; ``q`` is the power of the
 slack::
 
-    min  sum_t [ -nu rho_t + 1/n sum_i xi_ti^q ] + mu sum_{t<s} D(w_t, w_s)
+    min  sum_t [ -nu rho_t + sum_i p_i xi_ti^q ] + mu sum_{t<s} ||w_t + w_s||^2,   p_i = 1/n
     s.t. y_i <w_t, phi(x_i)> >= rho_t - xi_ti,  xi_ti >= 0,  ||w_t|| <= 1
 
-and the ensemble is the mean of the w_t. Diversity is the angle, ``1 - cos(w_t, w_s)``. Where all lengths
-are 1, ``||w_t + w_s||^2 = 2 + 2 cos``, so the paper relaxes to ``D = ||w_t + w_s||^2``, which is convex,
-and solves for one w_t at a time, the others fixed, alternating the dual weights with the multiplier l_t of
-the length. That relaxation is what is implemented.
-
-Sample weights, where given, replace each 1/n by ``p_i``, the sample's share of all weights.
+and the ensemble is the mean of the w_t. Where all lengths are 1, ``||w_t + w_s||^2 = 2 + 2 cos(w_t, w_s)``:
+the paper's convex relaxation of diversity as an angle. Sample weights replace each 1/n by the sample's share.
 
 **One machine at a time.** With ``v`` the sum of the others, the dual weights a of one machine minimize
 
     1/2 ||r||^2 [+ n kappa / 2 ||a||^2 if q = 2],  r = sum_i a_i y_i phi(x_i) - 2 mu v,
     s.t.  sum_i a_i = nu,  a_i >= 0,  [a_i <= 1/n if q = 1],
 
-then ``w_t = r / (2 kappa)`` with ``kappa = mu (T - 1) + l_t``. For q = 1 kappa does not matter to a, and
-l_t is explicit; for q = 2 it is found by bisection. With T = 1 and q = 1 this is the nu-SVM without
-intercept.
+then ``w_t = r / (2 kappa)`` with ``kappa = mu (T - 1) + l_t``, l_t the multiplier of the length. For q = 1
+kappa does not matter to a, and l_t is explicit; for q = 2 it is found by bisection. With T = 1 and q = 1 this
+is the nu-SVM without intercept.
 
 **What the optimum is.** The penalty is ``mu [(T - 2) sum_t ||w_t||^2 + ||sum_t w_t||^2]``: for T >= 3 it is
-strictly convex, so the w_t are unique, and since permuting them changes nothing, they are all EQUAL. If q
-is 1, their direction does not even depend on mu or T: it is the plain nu-SVM's. Diversity lives in the
-start and in stopping early, not in the optimum.
+strictly convex, so the w_t are unique, and since permuting them changes nothing, they are all EQUAL. If q is
+1, their direction does not even depend on mu or T: it is the plain nu-SVM's. Diversity lives in the start and
+in stopping early, not in the optimum.
 
-**What is certified.** The problem is convex, so the gap is to the least of ALL values. By the symmetry above,
-that is T times the least value of one machine with the penalty ``ridge ||w||^2``, ``ridge = 2 mu (T - 1)``.
-ANY dual weights that are feasible for it (v = 0) bound it from below, however far from optimal they are::
+**What is certified.** The least of ALL values is T times the least value of one machine with the penalty
+``ridge ||w||^2``, ``ridge = 2 mu (T - 1)``. ANY dual weights that are feasible for it (v = 0) bound it::
 
     -L^2 / (4 ridge) if L < 2 ridge, else ridge - L      [- 1/4 sum_i a_i^2 / p_i, q = 2],      L = ||r||
 
-What can make this false is rounding: ``L^2 = a' K a`` is known to some 1e-16 of ``(nu longest)^2``, where
-longest is the length of the longest sample. The bound adds the square of ``SHORTEST nu longest`` to L^2, some
-fifty times as much. So the gap also covers what the rounding of the kernel matrix hides. Where that is much
-(samples far from 0, features of very unequal scales), it stays large, and the message names the remedy. For
-the same reason a machine of q = 1 is 0 where ``||r||`` is below ``SHORTEST longest``: its direction would be
-noise.
+Rounding hides some 1e-16 of ``(nu longest)^2`` in ``L^2 = a' K a``, longest being the length of the longest
+sample. The bound adds ``(SHORTEST nu longest)^2``, some fifty times as much; a machine of q = 1 is 0 where
+``||r||`` is below ``SHORTEST longest``, as its direction would be noise.
 
-**When it stops.** When a round lowers the objective by no more than ``tol`` relatively and the gap is no
-larger than the root of ``tol``, relatively too. With a larger gap the quadratic programs are solved a hundred
-times more precisely and the rounds go on, until there is nothing left to sharpen; ``converged`` is then
-False. A round that raises the objective by more than ``tol``, because its programs were not precise enough,
-is undone.
+**Stop.** When a round lowers the objective by no more than ``tol`` relatively and the relative gap is no
+larger than the root of ``tol``. With a larger gap the quadratic programs are solved a hundred times more
+precisely and the rounds go on, until there is nothing left to sharpen; ``converged`` is then False. A round
+that raises the objective by more than ``tol``, because its programs were not precise enough, is undone.
 
-Named choices. Of the 2011 paper its abstract and published accounts of its equations (1) to (7) were at
-hand, of its program nothing. q = 1 is the slack of LIBSVM's nu-SVM, which guo2017 names as the base; by
-those accounts the 2011 paper squares it, q = 2. Each machine starts from the nu-SVM of a bootstrap sample.
-nu and mu, which both papers tune or leave open, have no printed values.
+Named choices. Of the 2011 paper its abstract and published accounts of its equations (1) to (7) were at hand,
+of its program nothing. q = 1 is the slack of LIBSVM's nu-SVM, which guo2017 names as the base; by those
+accounts the 2011 paper squares it, q = 2. Each machine starts from the nu-SVM of a bootstrap sample. nu and
+mu have no printed values.
 
-Paper symbol = code name: T = n_components, nu = nu, mu = mu, lambda_t = l_t.
+Paper symbol = code name: T = n_components, nu = nu, mu = mu, lambda_t = l_t, p = share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-r"""The l1-regularized multi-class exponential loss: problem (2) of lin2012, over the columns found so far.
+r"""The l1-regularized multi-class exponential loss: problem (2) of lin2012 (Lin, Shen, van den Hengel, Suter,
+ACCV 2012), over the columns found so far.
 
 ::
 
@@ -57,8 +58,8 @@ class Exponential:
     solver : {"newton", "fcd", "lbfgsb"}, default="newton"
         How the problem is solved.
     tol : float, default=1e-2
-        Relative duality gap to stop at (newton). In practice the objective is then some 1e-5 above its
-        minimum.
+        Relative duality gap to stop at (newton). The objective is above its minimum by the order of the gap's
+        square: at 1e-7 by rounding alone.
     slack : float, default=0.0
         Part of the gap given to ``heed`` that the next ``solve`` may leave open, where that is more than
         ``tol`` (newton): far from the optimum over all hypotheses there is no use in exact weights.
@@ -70,11 +71,6 @@ class Exponential:
         Iterations in one ``solve``, at most (newton, lbfgsb).
     random_state : int, Generator or None, default=0
         Order of the coordinates (fcd).
-
-    References
-    ----------
-    G. Lin, C. Shen, A. van den Hengel and D. Suter, Fast Training of Effective Multi-class Boosting Using
-    Coordinate Descent Optimization, ACCV 2012.
 
     Examples
     --------

@@ -60,18 +60,9 @@ _FIRST = np.zeros(1, dtype=np.intp)  # one vector, from its start
 
 
 class ExponentialState:
-    """Columns, variables, weights and the dual matrix of one training set.
+    """Columns, variables, weights w and dual matrix V of samples with labels 0..K-1 and weights s_i.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-        Classes 0..K-1 of the samples.
-    n_classes : int
-        Number of classes K.
-    C : float
-        The loss is C times the weighted mean of exp(-gamma) over all pairs.
-    sample_weight : ndarray of shape (n_samples,), optional
-        Weights s_i; equal by default.
+    The loss is C times the weighted mean of exp(-gamma) over all pairs.
     """
 
     def __init__(self, labels: np.ndarray, n_classes: int, C: float, sample_weight: np.ndarray | None = None):
@@ -292,17 +283,7 @@ def _coordinate_pass(variables, columns, column_of, class_of, w, V, starts):
 
 
 class LaggedNewton:
-    """Warm-started solver of one ``ExponentialState``.
-
-    Parameters
-    ----------
-    state : ExponentialState
-        What is solved, in place.
-    tol : float
-        Relative duality gap to stop at.
-    max_iter : int
-        Newton steps in one ``solve``, at most.
-    """
+    """Projected Newton steps with an old curvature, to a relative gap ``tol``."""
 
     def __init__(self, state: ExponentialState, tol: float, max_iter: int):
         self._state, self.tol, self.max_iter = state, tol, max_iter
@@ -586,19 +567,7 @@ def _solve_upper(L, x):
 
 
 class FastCoordinateDescent:
-    """Warm-started solver of one ``ExponentialState``.
-
-    Parameters
-    ----------
-    state : ExponentialState
-        What is solved, in place.
-    eps : float
-        Violation below which a variable is left alone.
-    tau_max : int
-        Working set iterations in one ``solve``, at most.
-    random : numpy.random.Generator
-        Draws the order from the second iteration on.
-    """
+    """Algorithm 2; ``random`` draws the order from the second iteration on."""
 
     def __init__(self, state: ExponentialState, eps: float, tau_max: int, random: np.random.Generator):
         self._state, self.eps, self.tau_max, self._random = state, eps, tau_max, random
@@ -622,19 +591,7 @@ class _Reached(Exception):  # noqa: N818 - a signal, not an error
 
 
 class LimitedMemory:
-    """Warm-started solver of one ``ExponentialState``.
-
-    Parameters
-    ----------
-    state : ExponentialState
-        What is solved, in place.
-    tol : float
-        Relative duality gap to stop at; 0 leaves the end to scipy.
-    max_iter : int
-        Iterations in one ``solve``, at most.
-    ftol, gtol : float
-        scipy's rules.
-    """
+    """L-BFGS-B; ``tol`` is a relative duality gap that also ends it, and 0 leaves the end to scipy."""
 
     def __init__(
         self, state: ExponentialState, tol: float = 0.0, max_iter: int = 15_000, *, ftol=2.2e-9, gtol=1e-5

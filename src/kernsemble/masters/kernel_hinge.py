@@ -100,18 +100,12 @@ def kernel_hinge_path(
 
     Parameters
     ----------
-    K : ndarray of shape (n, n) or Rows
-        Symmetric kernel matrix.
-    y : ndarray of shape (n,)
-        Labels -1 and +1, both present.
+    K, y, tol, max_iter
+        As in `solve_kernel_hinge`.
     Cs : sequence of float
         Weights of the sum of losses, best in increasing order.
     sample_weight : ndarray of shape (n,), default=None
         Multiplies each sample's C; None means ones.
-    tol : float, default=1e-3
-        As in `solve_kernel_hinge`.
-    max_iter : int, default=10_000_000
-        As in `solve_kernel_hinge`.
 
     Returns
     -------
@@ -150,8 +144,8 @@ def cross_validate_path(
 
     Parameters
     ----------
-    K : ndarray of shape (n, n) or Rows
-        Kernel matrix of all samples.
+    K, tol, max_iter
+        As in `solve_kernel_hinge`, over all samples.
     Y : ndarray of shape (n,) or (n, n_classes)
         Labels -1 and +1; a column a class stands for several classes, told apart by one machine a class
         against the rest, the largest decision winning.
@@ -161,11 +155,6 @@ def cross_validate_path(
         Index arrays, as from ``StratifiedKFold.split``.
     sample_weight : ndarray of shape (n,), default=None
         Multiplies each sample's C, and counts it so often when it is held out; None means ones.
-    tol : float, default=1e-3
-        As in `solve_kernel_hinge`.
-    max_iter : int, default=10_000_000
-        As in `solve_kernel_hinge`.
-
     one_vs_one : bool, default=False
         Several classes are told apart by one machine a pair of classes instead, `pair_scores` deciding.
 
@@ -230,17 +219,7 @@ def _problems(Y: np.ndarray, one_vs_one: bool) -> np.ndarray:
     return pair_signs(Y.argmax(axis=1), Y.shape[1]) if one_vs_one else Y.T
 
 
-def _held_out(
-    rows: Rows,
-    y: np.ndarray,
-    present: np.ndarray,
-    test: np.ndarray,
-    Cs: Sequence[float],
-    tol: float,
-    max_iter: int,
-    halt: Event,
-    unfinished: list[float],
-) -> np.ndarray:
+def _held_out(rows, y, present, test, Cs, tol, max_iter, halt, unfinished) -> np.ndarray:
     """Decisions (n_Cs, n_test) of the machines of one column of labels, fitted with these weights.
 
     What takes no part has weight zero, and stays at its bounds; the gradient of the solver, kept for all
@@ -306,13 +285,7 @@ def pair_scores(decisions: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def _follow(
-    rows: Rows,
-    y: np.ndarray,
-    Cs: Sequence[float],
-    weight: np.ndarray,
-    tol: float,
-    max_iter: int,
-    halt: Event | None = None,
+    rows, y, Cs, weight, tol, max_iter, halt=None
 ) -> Iterator[tuple[np.ndarray, np.ndarray, int, float]]:
     """Yield (beta, f = K beta, steps, violation) for each C, each started on the ray through the last."""
     beta, f, previous = np.zeros(y.size), np.zeros(y.size), np.inf
@@ -345,22 +318,13 @@ def _labels(y: np.ndarray) -> np.ndarray:
     return y
 
 
-def _best_multiple(y: np.ndarray, beta: np.ndarray, f: np.ndarray, limit: float) -> float:
+def _best_multiple(y, beta, f, limit) -> float:
     """The r in [0, limit] whose r beta maximizes the dual."""
     linear, quadratic = y @ beta, beta @ f
     return limit if quadratic <= 0.0 else min(limit, linear / quadratic)
 
 
-def _minimize(
-    rows: Rows,
-    y: np.ndarray,
-    bounds: np.ndarray,
-    beta: np.ndarray,
-    f: np.ndarray,
-    tol: float,
-    max_iter: int,
-    halt: Event | None = None,
-) -> tuple[np.ndarray, int, float]:
+def _minimize(rows, y, bounds, beta, f, tol, max_iter, halt=None) -> tuple[np.ndarray, int, float]:
     """Run the solver in place on beta from f = K beta; return f as updated, steps taken, violation left."""
     edge, gradient = bounds * y, f - y
     pairs, subspaces, violation = minimize_rows(
@@ -369,15 +333,7 @@ def _minimize(
     return gradient + y, pairs + subspaces, violation
 
 
-def _certify(
-    y: np.ndarray,
-    bounds: np.ndarray,
-    beta: np.ndarray,
-    f: np.ndarray,
-    n_iter: int,
-    violation: float,
-    tol: float,
-) -> Solution:
+def _certify(y, bounds, beta, f, n_iter, violation, tol) -> Solution:
     """Attach the intercept of LIBSVM and the exact duality gap; f = K beta is fresh, without old rounding."""
     edge = bounds * y
     low, high = extremes(np.minimum(0.0, edge), np.maximum(0.0, edge), beta, f - y)
@@ -400,7 +356,7 @@ def _certify(
     )
 
 
-def _stretch(y: np.ndarray, bounds: np.ndarray, beta: np.ndarray, f: np.ndarray, b: float) -> float:
+def _stretch(y, bounds, beta, f, b) -> float:
     """The multiple of a machine that separates the classes which puts no sample inside the margin, or 1.
 
     Margins short of 1 by ``tol`` cost nothing then, however large C is; no decision changes.
@@ -413,7 +369,7 @@ def _stretch(y: np.ndarray, bounds: np.ndarray, beta: np.ndarray, f: np.ndarray,
     return 1.0 / least if 0.5 * (beta @ f) * (1.0 / least**2 - 1.0) < loss else 1.0
 
 
-def _intercept(y: np.ndarray, bounds: np.ndarray, beta: np.ndarray, residual: np.ndarray) -> float:
+def _intercept(y, bounds, beta, residual) -> float:
     """Mean residual of the free support vectors; without any, the middle of the optimal interval."""
     free = (beta != 0.0) & (np.abs(beta) < bounds)
     if free.any():

@@ -26,18 +26,10 @@ STRIP = 32_000_000  # bytes of rows that are made at once
 
 
 class Rows:
-    """The rows of a kernel matrix of n samples.
+    """The rows of a kernel matrix of n samples."""
 
-    Attributes
-    ----------
-    diagonal : ndarray of shape (n,)
-        The diagonal of the matrix.
-    most : int
-        Largest number of samples whose square may be asked for; the same at any number of threads.
-    """
-
-    diagonal: np.ndarray
-    most: int
+    diagonal: np.ndarray  # of the matrix
+    most: int  # samples whose square may be asked for; the same at any number of threads
 
     def square(self, samples: np.ndarray, real: type) -> np.ndarray:
         """Contiguous matrix of the entries among these samples, rounded to this type of float.
@@ -84,17 +76,7 @@ class MatrixRows(Rows):
 
 
 class CachedRows(Rows):
-    """Rows of a kernel made on demand; the last used are kept.
-
-    Parameters
-    ----------
-    kernel : callable
-        Kernel of two arrays of samples.
-    X : ndarray of shape (n, d)
-        The samples.
-    capacity : int
-        Number of rows to keep, at least FEWEST.
-    """
+    """Rows of a kernel of two arrays of samples, made on demand; the last ``capacity`` used are kept."""
 
     def __init__(self, kernel: Callable, X: np.ndarray, capacity: int, threads: int | None = None):
         self.kernel, self.X = kernel, X

@@ -10,13 +10,17 @@ and bi2004, and the l1 form of (13) of bi2004.
             max_V  y'V - epsilon |V|_1,   |V_i| <= c_i,   H_j'V <= 1         [|.| <= 1 if w is free, 1'V = 0]
 
 The intercept is absent, "penalized" (``|y'u| <= 1``) or "free" (y'u = 0). Both are sums of hinges, and solved
-to a vertex by `sifting`. HiGHS solves the hinge for comparison (`highs_models`).
+to a vertex by `sifting`.
 
 Stop: optimality of the vertex. The gap is computed outside of the solver, at exactly feasible points: w
-clipped to its sign, the loss evaluated at w; the dual weights clipped to their box, balanced under a free
-intercept, and multiplied by the best number: one over the largest score if that exceeds its bound, 0 if the
-dual objective is negative. So a gap never exceeds the objective. Scores count with the rounding of their
-sums.
+clipped to its sign; the dual weights clipped to their box, balanced under a free intercept, and multiplied by
+the best number: one over the largest score if that exceeds its bound, 0 if the dual objective is negative. So
+a gap never exceeds the objective. Scores count with the rounding of their sums.
+
+HiGHS solves the hinge for comparison. "dual-simplex" keeps the dual (5) as a live model, with one row per
+column of H: a new column leaves the basis dual feasible. "primal-simplex" keeps the primal (4), with one row
+per sample: a new column leaves the basis primal feasible. "ipm" solves (5) anew each time by interior points,
+as the paper did with Mosek. Stop: HiGHS's own tolerances, 1e-9.
 
 The dual need not have one solution: equal rows can exchange their weights. ``least_norm`` asks for the
 solution of least ``sum_i u_i^2 / s_i``, which does not depend on the solver, on the order of the samples, or
@@ -31,14 +35,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import highspy
 import numpy as np
 
 from kernsemble.masters.base import INTERCEPTS, Solution
-from kernsemble.masters.highs_models import HIGHS_SOLVERS, highs_model
 from kernsemble.masters.least_norm import independent, least_norm_between
 from kernsemble.masters.sifting import Outputs, Sifting
 
+HIGHS_SOLVERS = ("dual-simplex", "primal-simplex", "ipm")
 SOLVERS = ("sifting", *HIGHS_SOLVERS)
+_TOLERANCE = 1e-9  # of HiGHS
 _FACE = 1e-9  # slack, relative to the targets, of a row on its kink
 _ROUNDING = 1e-14  # of an objective, relative to that of w = 0
 _INSIDE = 1e-9  # share of its bound by which a dual weight is inside its box
@@ -62,17 +68,7 @@ class _Hinges(NamedTuple):
 class _L1Master:
     """What both losses share: the dual objective ``y'V - epsilon |V|_1``, and V = u times ``signs``."""
 
-    def __init__(
-        self,
-        hinges: _Hinges,
-        y: np.ndarray,
-        signs: np.ndarray,
-        epsilon: float,
-        intercept: str,
-        positive: bool,
-        tol: float,
-        least_norm: bool,
-    ) -> None:
+    def __init__(self, hinges: _Hinges, y, signs, epsilon, intercept, positive, tol, least_norm) -> None:
         if intercept not in INTERCEPTS:
             raise ValueError(f"intercept={intercept!r}: use one of {INTERCEPTS}.")
         self.hinges, self.intercept, self.positive = hinges, intercept, positive
@@ -300,7 +296,7 @@ class HingeLP(_L1Master):
         super().__init__(hinges, y, y, 0.0, intercept, positive, tol, least_norm)
         self._model = None
         if solver != "sifting":
-            self._model = highs_model(y, hinges.upper, intercept, positive, solver)
+            self._model = _highs_model(y, hinges.upper, intercept, positive, solver)
 
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of hypothesis outputs (n_samples,), int8 or float64; ``output`` is ignored."""
@@ -317,26 +313,16 @@ class HingeLP(_L1Master):
 
 
 class EpsilonInsensitiveLP(_L1Master):
-    """The epsilon-insensitive loss under an l1 norm.
+    """Master of the l1-regularized epsilon-insensitive loss.
 
     Parameters
     ----------
     y : ndarray of shape (n_samples,)
         Targets.
-    C : float, default=1.0
-        Weight of the sum of losses.
     epsilon : float, default=0.1
         Half width of the tube.
-    sample_weight : ndarray of shape (n_samples,), optional
-        Multiplies the losses.
-    intercept : {"none", "free", "penalized"}, default="none"
-        Intercept: absent, without cost, or with cost ``|b|`` like a weight.
-    positive : bool, default=False
-        Whether weights of columns must not be negative.
-    tol : float, default=1e-6
-        Relative duality gap up to which a solution counts as converged.
-    least_norm : bool, default=False
-        Whether to return the dual solution of least weighted norm.
+    C, sample_weight, intercept, positive, tol, least_norm
+        As in `HingeLP`; ``positive`` is False by default.
 
     Examples
     --------
@@ -374,3 +360,90 @@ class EpsilonInsensitiveLP(_L1Master):
 
 def _weights(sample_weight: np.ndarray | None, n_samples: int) -> np.ndarray:
     return np.ones(n_samples) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+
+
+def _highs_model(y: np.ndarray, upper: np.ndarray, intercept: str, positive: bool, solver: str):
+    """Return a model without columns; ``solver`` is one of ``HIGHS_SOLVERS``."""
+    if solver == "primal-simplex":
+        return _PrimalModel(y, upper, intercept, positive)
+    return _DualModel(y, upper, intercept, positive, restart=solver == "ipm")
+
+
+class _DualModel:
+    """Problem (5) in u: one row a column of H. The multipliers of the rows are w, that of y'u is b."""
+
+    def __init__(
+        self, y: np.ndarray, upper: np.ndarray, intercept: str, positive: bool, restart: bool
+    ) -> None:
+        interior = {"solver": "ipm", "run_crossover": "off", "ipm_optimality_tolerance": 1e-9}
+        self.model = _highs(interior if restart else {"simplex_strategy": 1})
+        self.y, self.restart = y, restart
+        self.least = -highspy.kHighsInf if positive else -1.0
+        n = len(y)
+        self.indices = np.arange(n, dtype=np.int32)
+        self.model.addVars(n, np.zeros(n), upper)
+        self.model.changeColsCost(n, self.indices, -np.ones(n))
+        if intercept != "none":
+            bound = 0.0 if intercept == "free" else 1.0
+            self.model.addRow(-bound, bound, n, self.indices, y)
+
+    def add(self, column: np.ndarray) -> None:
+        """Bound the score of one more column."""
+        self.model.addRow(self.least, 1.0, len(self.y), self.indices, column * self.y)
+
+    def solve(self) -> tuple[np.ndarray, np.ndarray, int, str]:
+        """Return (b, w), u, the number of iterations and the status."""
+        if self.restart:
+            self.model.clearSolver()
+        solution, n_iter, status = _run(self.model)
+        return -np.array(solution.row_dual), np.array(solution.col_value), n_iter, status
+
+
+class _PrimalModel:
+    """Problem (4) in the slacks, b+ and b-, and w (w+ and w- if free): one row a sample."""
+
+    def __init__(self, y: np.ndarray, upper: np.ndarray, intercept: str, positive: bool) -> None:
+        self.model = _highs({"simplex_strategy": 4})
+        n = len(y)
+        self.y, self.rows, self.positive = y, np.arange(n, dtype=np.int32), positive
+        none = np.empty(0, dtype=np.int32)
+        for _ in range(n):
+            self.model.addRow(1.0, np.inf, 0, none, np.empty(0))
+        for i in range(n):
+            self.model.addCol(float(upper[i]), 0.0, np.inf, 1, self.rows[i : i + 1], np.ones(1))
+        self.n_slacks, self.n_intercepts = n, 0 if intercept == "none" else 2
+        if self.n_intercepts:
+            cost = 0.0 if intercept == "free" else 1.0
+            for sign in (1.0, -1.0):
+                self.model.addCol(cost, 0.0, np.inf, n, self.rows, sign * y)
+
+    def add(self, column: np.ndarray) -> None:
+        """Append the weight of one more column."""
+        for sign in (1.0,) if self.positive else (1.0, -1.0):
+            self.model.addCol(1.0, 0.0, np.inf, len(column), self.rows, sign * self.y * column)
+
+    def solve(self) -> tuple[np.ndarray, np.ndarray, int, str]:
+        """Return (b, w), u, the number of iterations and the status."""
+        solution, n_iter, status = _run(self.model)
+        values = np.array(solution.col_value)[self.n_slacks :]
+        b, w = values[: self.n_intercepts], values[self.n_intercepts :]
+        w = w if self.positive else w[0::2] - w[1::2]
+        return np.append(b[0::2] - b[1::2], w), np.array(solution.row_dual), n_iter, status
+
+
+def _highs(options: dict[str, int | str | float]) -> highspy.Highs:
+    """Return a silent, single-threaded model without presolve (which would drop the basis)."""
+    model = highspy.Highs()
+    common = {"output_flag": False, "threads": 1, "presolve": "off"}
+    tolerances = {"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE}
+    for name, value in {**common, **tolerances, **options}.items():
+        model.setOptionValue(name, value)
+    return model
+
+
+def _run(model: highspy.Highs):
+    """Solve; return HiGHS's solution, its iterations and its status."""
+    model.run()
+    info = model.getInfo()
+    n_iter = max(info.simplex_iteration_count, 0) + max(info.ipm_iteration_count, 0)
+    return model.getSolution(), int(n_iter), f"HiGHS: {model.modelStatusToString(model.getModelStatus())}"

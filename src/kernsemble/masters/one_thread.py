@@ -7,25 +7,26 @@ digits of a product depend on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 
 import scipy.linalg  # noqa: F401  the controller sees the libraries that are loaded when it is made
 from threadpoolctl import ThreadpoolController
 
-_controller = ThreadpoolController()
+_libraries = ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 def one_thread(function: Callable) -> Callable:
-    """Decorate a function: BLAS has one thread while it runs.
+    """Decorate a function: BLAS has one thread while it runs."""
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernsemble.masters.one_thread import one_thread
-    >>> @one_thread
-    ... def gram(A):
-    ...     return A.T @ A
-    >>> gram(np.eye(2))
-    array([[1., 0.],
-           [0., 1.]])
-    """
-    return _controller.wrap(limits=1, user_api="blas")(function)
+    @wraps(function)
+    def limited(*args, **options):
+        several = [(library, n) for library in _libraries if (n := library.get_num_threads()) != 1]
+        for library, _ in several:
+            library.set_num_threads(1)
+        try:
+            return function(*args, **options)
+        finally:
+            for library, n in several:
+                library.set_num_threads(n)
+
+    return limited

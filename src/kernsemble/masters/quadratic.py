@@ -148,7 +148,7 @@ class ColumnQP:
         found = self._solver
         n_iter = found.solve(self._first_tol(), self.max_iter, self._scale(), self._reference())
         self._finish()
-        converged = found.gap <= max(self.tol * max(abs(found.objective), found.floor), found.noise)
+        converged = found.is_solved(self.tol)
         x, g = found.x, self.n_leading
         w = found.matrix.weights(x[g:])
         self.offsets_ = x[:g].copy()
@@ -247,7 +247,7 @@ class HingeQP(ColumnQP):
             return
         if self.positive:
             self._pick_dual()
-        elif found.gap > self._first_tol() * abs(found.objective) and not found.is_exhausted:
+        elif not (found.is_exhausted or found.is_solved(self._first_tol())):
             return  # iterations ran out
         elif not solve_exactly(found, self.y, self.C, self.weight, self._first_tol()):
             found.solve(_LEAST_NORM_TOL, self.max_iter, self._scale(), self._reference())

@@ -106,14 +106,7 @@ class Outputs:
 
 
 class Sifting:
-    """A growing sum of hinges under an l1 norm.
-
-    Parameters
-    ----------
-    outputs : Outputs
-        The columns; they are added there, and announced here.
-    sample, sign, target, upper : ndarray of shape (n_rows,)
-        i(r), s_r, t_r and c_r >= 0.
+    """A growing sum of hinges: i(r), s_r, t_r, c_r >= 0 of its rows; columns that are added to ``outputs``.
 
     Examples
     --------
@@ -128,12 +121,7 @@ class Sifting:
     """
 
     def __init__(
-        self,
-        outputs: Outputs,
-        sample: np.ndarray,
-        sign: np.ndarray,
-        target: np.ndarray,
-        upper: np.ndarray,
+        self, outputs: Outputs, sample: np.ndarray, sign: np.ndarray, target: np.ndarray, upper: np.ndarray
     ) -> None:
         self.outputs, self.sample, self.row_sign = outputs, sample, sign
         self.target, self.upper = target, upper

@@ -12,8 +12,7 @@ Method: the intercepts center L and H (by the means weighted with s), which leav
 A W = Hc' s Lc, A = Hc' s Hc + I/C of size J x J. A new column appends one row to the Cholesky factor of A,
 so W changes by a multiple of one vector v in each output, and O by a multiple of g = Hc v: a round costs
 three passes over the columns, whatever the number of outputs. (11) asks for the inverse of an m x m matrix
-instead, see ``simplex_inverse``; the solutions are the same. Repeated columns are no trouble: 1/C keeps every
-pivot positive.
+instead; the solutions are the same. Repeated columns are no trouble: 1/C keeps every pivot positive.
 
 Stop: none is needed, the solution is exact. The gap is ``1/2 |W - H'U|^2`` and shows what rounding has left.
 

@@ -128,16 +128,7 @@ class Steps:
         """Whether no further step may be taken."""
         return self.pairs >= self.max_iter or (self.halt is not None and self.halt.is_set())
 
-    def solve(
-        self,
-        K: np.ndarray,
-        diagonal: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        beta: np.ndarray,
-        E: np.ndarray,
-        tol: float,
-    ) -> float:
+    def solve(self, K, diagonal, lower, upper, beta, E, tol) -> float:
         """Minimize in place over one block; return the violation that is left."""
         n, violation = E.size, np.inf
         work = np.empty((3, n), E.dtype)
@@ -150,18 +141,7 @@ class Steps:
                 length *= 2
         return violation
 
-    def _pairs(
-        self,
-        K: np.ndarray,
-        diagonal: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        beta: np.ndarray,
-        E: np.ndarray,
-        work: np.ndarray,
-        tol: float,
-        length: int,
-    ) -> float:
+    def _pairs(self, K, diagonal, lower, upper, beta, E, work, tol, length) -> float:
         """At most ``length`` pair steps, a portion at a time; return the violation that is left."""
         violation, bits = np.inf, work.view(np.int32 if E.dtype == np.float32 else np.int64)
         tiny = E.dtype.type(self.tiny if E.dtype == np.float64 else SINGLE_TINY * self.tiny)
@@ -176,9 +156,7 @@ class Steps:
             self.credit += SHARE * PAIR_WORK * taken * E.size
         return violation
 
-    def _subspace(
-        self, K: np.ndarray, lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarray
-    ) -> bool:
+    def _subspace(self, K, lower, upper, beta, E) -> bool:
         """Minimize over the free variables as far as the credit reaches; return whether the minimum was met.
 
         One that meets its bound leaves, until none does.
@@ -220,16 +198,7 @@ def extremes(lower: np.ndarray, upper: np.ndarray, beta: np.ndarray, E: np.ndarr
     return float(low), float(np.max(E, where=beta > lower, initial=-SHUT))
 
 
-def _block(
-    movable: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    beta: np.ndarray,
-    E: np.ndarray,
-    low: float,
-    high: float,
-    most: int,
-) -> np.ndarray:
+def _block(movable, lower, upper, beta, E, low, high, most) -> np.ndarray:
     """The free variables and about as many of the worst violators of either side, ties in order of index."""
     if movable.size <= min(WHOLE, most):
         return movable

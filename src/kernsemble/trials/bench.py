@@ -7,11 +7,14 @@ are cut from a random order of the rows, which the caller draws from the trial's
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
 
@@ -83,3 +86,10 @@ def timed(function: Callable, *arguments: object, clock=time.process_time) -> tu
     start = clock()
     result = function(*arguments)
     return result, clock() - start
+
+
+def fitted(model: ClassifierMixin, part: Draw) -> ClassifierMixin:
+    """Fit an estimator to the training part; its rounds may run out before its gap is closed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(part.X, part.y)

@@ -1,8 +1,8 @@
 """The rooms: a folder a paper in ``notebooks``, each a Python package that is named by the paper's key.
 
 A room holds what belongs to one paper alone: its article ``KEY.ipynb``, its trials, what decides its claims,
-its drawings. ``plan.py`` holds the ``Paper``. Which modules declare trials, and which of them say how printed
-numbers are read, is seen in their text (`modules_with`), so that no list has to be kept.
+its drawings. Which module makes the ``Paper``, which declare trials, and which say how printed numbers are
+read, is seen in their text (`modules_with`), so that no list has to be kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "notebooks"
 
 
 def open_rooms() -> None:
-    """Let the rooms be imported by their keys, as in ``import linli2005.tables``."""
+    """Let the rooms be imported by their keys, as in ``import linli2005.trials``."""
     if str(FOLDER) not in sys.path:
         sys.path.insert(0, str(FOLDER))
 

@@ -1,0 +1,265 @@
+"""Drawings of linli2005: its framework, the weights of its ensembles, and charts of the evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyBboxPatch
+
+from kernsemble.report.figures import PALETTE, draw_band, draw_boundary, draw_classes, subplots
+from kernsemble.trials.bench import Draw
+from kernsemble.trials.study import Study
+from kernsemble.trials.trial import Trial
+from linli2005.claims import z_of_stand_in, z_scores
+from linli2005.theory import perceptron_weights, stump_weights
+from linli2005.trials import (
+    DRAWN_METHODS,
+    PLANE_SET,
+    DataProtocol,
+    class_densities,
+    draw,
+    plane_points,
+    sides_of,
+)
+
+METHODS = (
+    "SVM-Stump", "SVM-Perc", "SVM-Gauss", "AB-Stump-100", "AB-Stump-1000", "AB-Perc-100", "AB-Perc-1000",
+)  # fmt: skip
+
+
+def draw_sampling(study: Study) -> Figure:
+    """Draw the error of sampled kernels, measured and predicted."""
+    sampling = study.evidence("sampling")
+    counts = 2.0 ** np.array(study.protocol("sampling")["log2_counts"])
+    figure, axes = subplots(size=(5, 3.4))
+    for method, color in zip(sampling.methods, PALETTE, strict=False):
+        label = sampling.datasets[0]
+        predicted = sampling.curves("predicted", dataset=label, method=method).mean(axis=0)
+        squares = sampling.curves("error", dataset=label, method=method) ** 2
+        axes.plot(counts, np.sqrt(squares.mean(axis=0)), "o", color=color, label=method)
+        axes.plot(counts, predicted, color=color, linewidth=0.8)
+    axes.set(xscale="log", yscale="log", xlabel="sampled hypotheses J")
+    axes.set_ylabel(r"root mean square error / $\Delta$")
+    axes.legend(title="points: measured, lines: predicted")
+    return figure
+
+
+def draw_disagreement(study: Study) -> Figure:
+    """Draw how far the boundaries of figure 2 are from Bayes, over all draws."""
+    evidence = study.evidence("figure2")
+    figure, axes = subplots(1, 3, size=(10, 2.8), sharey=True)
+    titles = {"area": "area of disagreement", "probability": "probability", "excess": "excess error"}
+    for panel, (metric, title) in zip(axes, titles.items(), strict=True):
+        look = {"medianprops": {"color": PALETTE[1]}, "flierprops": {"markersize": 3}}
+        panel.boxplot(evidence.array(metric)[:, 0], orientation="horizontal", widths=0.6, **look)
+        panel.set(title=title, xlabel="percent", xlim=(0, None))
+    axes[0].set_yticks(range(1, len(evidence.methods) + 1), evidence.methods)
+    axes[0].invert_yaxis()
+    return figure
+
+
+def draw_selection(study: Study) -> Figure:
+    """Draw the seconds of parameter selection, by dataset and method."""
+    evidence = study.evidence("selection")
+    figure, axes = subplots(size=(7.5, 4))
+    for method, marker, color in zip(evidence.methods, "osD^v", PALETTE, strict=False):
+        samples = [evidence.sample("selection_seconds", dataset=d, method=method) for d in evidence.datasets]
+        axes.plot(
+            [s.mean for s in samples], range(len(samples)), marker, color=color, label=method, markersize=6
+        )
+    axes.set(xscale="log", xlabel="seconds for parameter selection")
+    axes.set_yticks(range(len(evidence.datasets)), evidence.datasets)
+    axes.invert_yaxis()
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def draw_base_learners(study: Study) -> Figure:
+    """Draw the test error of AdaBoost over perceptrons for several base learners."""
+    evidence = study.evidence("base_learner")
+    names, labels = evidence.methods, evidence.datasets
+    figure, axes = subplots(1, len(labels), size=(2.2 * len(labels) + 2.5, 3.2), sharey=True, squeeze=False)
+    for panel, label in zip(axes[0], labels, strict=True):
+        curves = [evidence.curves("error", dataset=label, method=name) for name in names]
+        for k, rounds in enumerate(study.protocol("base_learner")["rounds"]):
+            means, bars = zip(*(_mean_and_error(curve[:, k]) for curve in curves), strict=True)
+            panel.errorbar(
+                means, range(len(names)), xerr=bars, fmt="os"[k % 2], label=f"T = {rounds}", color=PALETTE[k]
+            )
+        panel.set(title=label, xlabel="test error (%)")
+        panel.set_yticks(range(len(names)), names)
+    axes[0, 0].invert_yaxis()
+    axes[0, -1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
+    """Return mean and standard error; nan for what is not there."""
+    mean = values.mean() if len(values) else np.nan
+    return mean, values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
+
+
+def draw_rounds(study: Study) -> Figure:
+    """Draw AdaBoost's test error against the number of rounds, and the machines' errors beside it."""
+    evidence, tables = study.evidence("rounds"), study.evidence("table1")
+    labels, rounds = evidence.datasets, study.protocol("rounds")["rounds"]
+    n_rows = -(-len(labels) // 3)
+    figure, axes = subplots(n_rows, 3, size=(9, 2.7 * n_rows), squeeze=False, sharex=True)
+    for panel in axes.flat[len(labels) :]:
+        panel.axis("off")
+    for panel, label in zip(axes.flat, labels, strict=False):
+        for method, color in zip(("AB-Stump", "AB-Perc"), PALETTE, strict=False):
+            curves = evidence.curves("error", dataset=label, method=method)
+            machine = tables.sample("error", dataset=label, method=method.replace("AB", "SVM"))
+            if len(curves) and machine.complete:
+                draw_band(panel, rounds, curves, method, color=color)
+                level = machine.values[: len(curves)].mean()
+                name = f"{method.replace('AB', 'SVM')}, infinite"
+                panel.axhline(level, color=color, linestyle="--", linewidth=1, label=name)
+        panel.set(title=label, xscale="log", ylabel="test error (%)", xlabel="rounds T")
+    axes[0, 0].legend()
+    return figure
+
+
+def draw_modern(study: Study) -> Figure:
+    """Draw the test errors of the machines and of tree ensembles, on the runs that they share."""
+    tables, trees = study.evidence("table1"), study.evidence("modern")
+    labels = [label for label in trees.datasets if label in tables.datasets]
+    figure, axes = subplots(size=(7.5, 4.6))
+    series = [(tables, name) for name in METHODS[:3]] + [(trees, name) for name in trees.methods]
+    for (evidence, name), color, marker in zip(series, PALETTE, "oDs^v<", strict=False):
+        samples = [evidence.sample("error", dataset=label, method=name) for label in labels]
+        shared = [trees.sample("error", dataset=label, method=trees.methods[0]).expected for label in labels]
+        means = [
+            s.values[:n].mean() if len(s.values) else np.nan for s, n in zip(samples, shared, strict=True)
+        ]
+        axes.plot(means, range(len(labels)), marker, color=color, label=name, markersize=5.5, alpha=0.85)
+    axes.set(xscale="log", xlabel="test error (%)")
+    axes.set_xticks([2, 3, 5, 10, 20], ["2", "3", "5", "10", "20"])
+    axes.minorticks_off()
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def draw_finite(study: Study) -> Figure:
+    """Draw machines on sampled hypotheses: test error, and disagreement with the infinite machine."""
+    evidence = study.evidence("finite")
+    counts, labels = study.protocol("finite")["counts"], evidence.datasets
+    figure, axes = subplots(2, len(labels), size=(2.1 * len(labels) + 1, 4.6), sharex=True, squeeze=False)
+    for (top, bottom), label in zip(axes.T, labels, strict=True):
+        for method, color in zip(evidence.methods, PALETTE, strict=False):
+            errors = evidence.curves("error", dataset=label, method=method)
+            draw_band(top, counts, errors[:, :-1], method, color=color)
+            top.axhline(errors[:, -1].mean(), color=color, linestyle="--", linewidth=1)
+            differs = evidence.curves("disagreement", dataset=label, method=method)
+            draw_band(bottom, counts, differs, method, color=color)
+        top.set(title=label, xscale="log")
+        bottom.set(xlabel="sampled hypotheses J", ylim=(0, None))
+    axes[0, 0].set_ylabel("test error (%)")
+    axes[1, 0].set_ylabel("disagreement (%)")
+    axes[0, 0].legend()
+    return figure
+
+
+def draw_z_scores(study: Study) -> Figure:
+    """Draw z of all compared cells, and of ringnorm's when its second mean is moved nearer."""
+    z = z_scores(study)
+    rings = {place: value for place, value in z.items() if place[0].startswith("ringnorm")}
+    others = {place: value for place, value in z.items() if place not in rings}
+    moved = {**z_of_stand_in(study, "ringnorm"), **z_of_stand_in(study, "ringnorm-n")}
+    figure, axes = subplots(size=(8, 3.8))
+    axes.axvspan(-2, 2, color="#EEEEEE", zorder=0)
+    _draw_dots(axes, others, "the 12 other sets", -0.2, PALETTE[0])
+    _draw_dots(axes, rings, "ringnorm, mean of norm 2", 0.05, PALETTE[1])
+    _draw_dots(axes, moved, "ringnorm, mean of norm 1", 0.25, PALETTE[2])
+    axes.set(yticks=range(len(METHODS)), yticklabels=METHODS, xlabel="z = (ours − printed) / standard error")
+    axes.set_ylim(len(METHODS) - 0.5, -0.5)
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def _draw_dots(axes: Axes, z: dict[tuple[str, str], float], label: str, shift: float, color: str) -> None:
+    places = [METHODS.index(method) + shift for _, method in z]
+    axes.scatter(list(z.values()), places, s=18, color=color, label=label, linewidths=0, alpha=0.8)
+
+
+STEPS = (
+    "1  training set;\n$\\mathcal{H}$ with negations\nand a constant",
+    "2  kernel that\nembodies $\\mathcal{H}$",
+    "3  parameters,\nsuch as $C$",
+    "4  solve $(P_2)$\nfor $\\lambda$ and $b$",
+    "5  classifier =\nensemble over $\\mathcal{H}$",
+)
+
+
+def first_draw(study: Study) -> Draw:
+    """Return the data of threenorm in the plane, trial 0."""
+    named = study.protocol("figure2")
+    protocol = DataProtocol(**{name: named[name] for name in ("sizes", "scaling", "missing_votes")})
+    return draw(Trial(study.key, "figure2", PLANE_SET, "drawing", 0), protocol)
+
+
+def draw_steps(axes: Axes) -> None:
+    """Draw the five steps of the framework (figure 1) as boxes."""
+    axes.set(xlim=(0, 10), ylim=(0, 1))
+    axes.axis("off")
+    look = {"boxstyle": "round,pad=0.03,rounding_size=0.1", "facecolor": "#EAF2F8", "edgecolor": PALETTE[0]}
+    for k, text in enumerate(STEPS):
+        left = 2.03 * k + 0.05
+        axes.add_patch(FancyBboxPatch((left, 0.06), 1.7, 0.88, mutation_aspect=0.5, **look))
+        axes.text(left + 0.85, 0.5, text, ha="center", va="center", fontsize=9.5, linespacing=1.5)
+        if k < len(STEPS) - 1:
+            arrow = {"arrowstyle": "-|>", "color": PALETTE[0], "lw": 1.5}
+            axes.annotate("", (left + 2.02, 0.5), (left + 1.73, 0.5), arrowprops=arrow)
+
+
+def draw_stump_weights(axes: Axes, X: np.ndarray, beta: np.ndarray) -> None:
+    """Draw the weights of the stumps against their threshold, a curve for each feature."""
+    for d, color in zip(range(X.shape[1]), PALETTE[2:], strict=False):
+        margin = 0.1 * np.ptp(X[:, d])
+        cuts, steps = stump_weights(X[:, d], beta, X[:, d].min() - margin, X[:, d].max() + margin)
+        axes.stairs(steps, cuts, label=f"feature {d + 1}", color=color, linewidth=1.5)
+    axes.axhline(0, color="#888888", linewidth=0.6)
+    axes.set(title="Weights of the stumps", xlabel=r"threshold $\alpha$", ylabel=r"weight $g_d(\alpha)$")
+    axes.legend()
+
+
+def draw_perceptron_weights(axes: Axes, X: np.ndarray, beta: np.ndarray) -> None:
+    """Draw the weight of the perceptrons of the plane against direction and threshold."""
+    angles = np.linspace(0, np.pi, 181)
+    radius = 1.05 * np.sqrt((X**2).sum(axis=1).max())
+    thresholds = np.linspace(-radius, radius, 201)
+    weights = perceptron_weights(X, beta, angles, thresholds)
+    limit = np.abs(weights).max()
+    image = axes.pcolormesh(
+        np.degrees(angles), thresholds, weights.T, cmap="RdBu", vmin=-limit, vmax=limit, rasterized=True
+    )
+    axes.figure.colorbar(image, ax=axes, label="weight")
+    axes.set(title="Weights of the perceptrons", xticks=range(0, 181, 45))
+    axes.set(xlabel=r"direction of $\theta$ (degrees)", ylabel=r"threshold $\alpha$")
+    axes.grid(visible=False)
+
+
+def draw_boundaries(study: Study) -> Figure:
+    """Draw figure 2: the boundaries of four algorithms on trial 0, with that of Bayes."""
+    plane, data = study.evidence("plane"), first_draw(study)
+    axis, points = plane_points()
+    first, second = class_densities(points)
+    figure, axes = subplots(2, 2, size=(6.4, 6.7), sharex=True, sharey=True)
+    for panel, name in zip(axes.flat, DRAWN_METHODS, strict=True):
+        for lengths in plane.runs("lengths", PLANE_SET, name, partial=True):
+            draw_boundary(panel, (axis, axis), 2.0 * sides_of(lengths) - 1.0)
+        draw_boundary(panel, (axis, axis), np.log(first / second), color=PALETTE[2], shade=False)
+        draw_classes(panel, data.X, data.y, size=6)
+        panel.set(title=name, aspect="equal", xlim=(-4.5, 4.5), ylim=(-4.5, 4.5))
+        panel.set(xlabel="feature 1", ylabel="feature 2")
+        panel.label_outer()
+    lines = [Line2D([], [], color=color) for color in ("black", PALETTE[2])]
+    points, classes = axes[0, 0].get_legend_handles_labels()
+    names = ("boundary of the classifier", "boundary of Bayes", *(f"class {sign}" for sign in classes))
+    figure.legend([*lines, *points], names, loc="outside lower center", ncols=4)
+    return figure

@@ -1,0 +1,387 @@
+"""Figures of shen2014, drawn from its evidence, and those that the paper does not have."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from kernsemble.data.base import DatasetUnavailable
+from kernsemble.data.store import load
+from kernsemble.hypotheses.stumps import StumpHypotheses
+from kernsemble.report.figures import (
+    PALETTE,
+    draw_band,
+    draw_boundary,
+    draw_classes,
+    grid_points,
+    plane_grid,
+    subplots,
+)
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
+from kernsemble.trials.trial import Trial
+from shen2014.claims import oracle_calls
+from shen2014.facts import printed_cells
+from shen2014.trials import IDA_SETS, VISION_SETS, printed_label, toy_draw
+
+
+def draw_legend(axes: Axes, **options: object) -> None:
+    """Draw a legend; where there is nothing to explain yet, say so."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(**options)
+    else:
+        axes.text(0.5, 0.5, "nothing computed here yet", transform=axes.transAxes, ha="center")
+
+
+def draw_toy(study: Study) -> Figure:
+    """Draw figure 1: the boundary of CGENS on the first draw, and errors against rounds over all draws."""
+    protocol, evidence = study.protocol("figure1"), study.evidence("figure1")
+    rounds, (figure, (plane, errors)) = protocol["checkpoints"], subplots(1, 2, size=(8.5, 3.6))
+    trial = Trial("shen2014", "staircase", "toy", "CGENS", 0)
+    data = toy_draw(trial, protocol["n_train"], protocol["n_test"])
+    names = ("features", "thresholds", "votes", "intercept")
+    found = [study.evidence("staircase").runs(name, "toy", "CGENS", partial=True) for name in names]
+    if found[0]:
+        (features, thresholds, votes, b), grid = (runs[0] for runs in found), plane_grid(data.X)
+        stumps = StumpHypotheses(features, thresholds, np.ones(len(votes)), n_features=2)
+        draw_boundary(plane, grid, stumps.decision(grid_points(grid), votes, b))
+    draw_classes(plane, data.X, data.y, size=10)
+    plane.set(title=f"CGENS, {rounds[-1]} rounds", aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
+    for method, color in zip(evidence.methods, PALETTE, strict=False):
+        for metric, style in (("train", "--"), ("test", "-")):
+            curves = evidence.curves(metric, dataset="toy", method=method)
+            if len(curves):
+                draw_band(errors, rounds, curves, f"{method}, {metric}", color=color, linestyle=style)
+    errors.set(xscale="log", xlabel="rounds", ylabel="error (%)")
+    draw_legend(errors)
+    return figure
+
+
+def draw_training_time(study: Study) -> Figure:
+    """Draw figure 2: seconds against rounds and against digits; hollow where the limit ended a run."""
+    figure, (top, bottom) = subplots(1, 2, size=(9, 3.4))
+    for axes, exhibit, name in (
+        (top, "figure2", "time_checkpoints"),
+        (bottom, "figure2_examples", "digit_counts"),
+    ):
+        evidence, x = study.evidence(exhibit), study.protocol(exhibit)[name]
+        for method, color, marker in zip(evidence.methods, PALETTE, "os^", strict=False):
+            curves = evidence.curves("seconds_curve", dataset="MNIST", method=method)
+            if len(curves):
+                cut = curves[0] > study.protocol(exhibit)["time_limit"]
+                if exhibit == "figure2":  # the last reading lies before the round that was the last
+                    cut[-1] = evidence.curves("reached", dataset="MNIST", method=method)[0] < x[-1]
+                _draw_cut(axes, x[: len(cut)], curves[0], cut, color=color, marker=marker, label=method)
+        axes.set(yscale="log", ylabel="seconds of the processor")
+    top.set(xlabel="rounds, 10,000 digits")
+    bottom.set(xscale="log", xlabel="digits, 100 rounds")
+    if top.get_legend_handles_labels()[0]:
+        top.plot([], [], "o", color="gray", mfc="white", label="stopped before the end")
+    draw_legend(top)
+    return figure
+
+
+def _draw_cut(axes: Axes, x: list, y: np.ndarray, cut: np.ndarray, **style: str) -> None:
+    """Draw a curve; points of runs that did not come to their end are hollow."""
+    axes.plot(x, y, markersize=4, **style)
+    axes.plot(
+        np.array(x)[cut], y[cut], style["marker"], color=style["color"], mfc="white", markersize=6, zorder=3
+    )
+
+
+def draw_vision(study: Study) -> Figure:
+    """Draw figure 3: test error and seconds against rounds on the vision sets that the scale runs."""
+    evidence, rounds = study.evidence("table3"), study.protocol("table3")["checkpoints"]
+    labels = [label for label in evidence.datasets if label in VISION_SETS] or evidence.datasets[:2] or ("",)
+    figure, axes = subplots(2, len(labels), size=(2.8 * len(labels) + 0.6, 5), squeeze=False, sharex=True)
+    for (top, bottom), label in zip(axes.T, labels, strict=True):
+        for method, color in zip(evidence.methods, PALETTE, strict=False):
+            curves = evidence.curves("curve", dataset=label, method=method)
+            seconds = evidence.curves("seconds_curve", dataset=label, method=method)
+            if len(curves):
+                draw_band(top, rounds[3:], curves[:, 3:], method, color=color)
+                draw_band(bottom, rounds[3:], seconds[:, 3:], method, color=color)
+        top.set(title=label)
+        bottom.set(xlabel="rounds", yscale="log")
+    axes[0, 0].set_ylabel("test error (%)")
+    axes[1, 0].set_ylabel("seconds of the processor")
+    draw_legend(axes[0, 0])
+    return figure
+
+
+# The features that the paper names.
+_NAMED = {
+    7: "remove", 16: "free", 19: "you", 25: "hp", 27: "george", 42: "meeting", 46: "edu", 52: "!", 53: r"\$",
+}  # fmt: skip
+
+
+def draw_features(study: Study) -> Figure:
+    """Draw figure 5: how many of the 60 stumps look at each feature of spam, on average."""
+    evidence = study.evidence("table4")
+    figure, axes = subplots(size=(9, 3))
+    for method, shift, color in zip(("AdaBoost", "Ours"), (-0.2, 0.2), PALETTE[:2], strict=True):
+        counts = evidence.curves("features", dataset="spam", method=method)
+        if len(counts):
+            places = 1 + np.arange(counts.shape[1]) + shift
+            axes.bar(places, counts.mean(axis=0), 0.4, color=color, label=method.replace("Ours", "CGENS"))
+    axes.set(xlabel="feature", ylabel="of 60 stumps", xlim=(0, 58))
+    axes.set_xticks(
+        list(_NAMED), [f"{word} {place}" for place, word in _NAMED.items()], rotation=60, ha="right"
+    )
+    axes.tick_params(axis="x", pad=1)
+    draw_legend(axes)
+    return figure
+
+
+_RANKS = (1, 2, 5, 10, 20, 50)
+
+
+def draw_ranks(study: Study) -> Figure:
+    """Draw claim 4.1: where the largest score stands among all decreases, and two rules' objectives."""
+    evidence = study.evidence("theorems")
+    figure, (left, right) = subplots(1, 2, size=(8.5, 3.2))
+    for label, color, marker in zip(evidence.datasets, PALETTE, "os^", strict=False):
+        by_method = [evidence.curves("rank", dataset=label, method=method) for method in evidence.methods]
+        if not all(map(len, by_method)):
+            continue
+        ranks = by_method[0]
+        rounds = 1 + np.arange(ranks.shape[1])
+        left.plot(rounds, ranks.mean(axis=0), marker=marker, color=color, label=label)
+        by_rule = [
+            evidence.curves("objective", dataset=label, method=method).mean(axis=0)
+            for method in evidence.methods
+        ]
+        above = 100.0 * (by_rule[0] / by_rule[1] - 1.0)
+        right.plot(rounds, above, marker=marker, color=color, label=label)
+    left.set(xlabel="round", ylabel="rank of the largest score", yscale="log")
+    left.set_yticks(_RANKS, [str(rank) for rank in _RANKS])
+    left.minorticks_off()
+    right.axhline(0.0, color="gray", linewidth=1)
+    right.set(xlabel="round", ylabel="objective above the greedy one (%)")
+    low, high = right.get_ylim()
+    right.set_ylim(min(low, -1.0), max(high, 1.0))
+    for panel in (left, right):
+        panel.xaxis.get_major_locator().set_params(integer=True)
+    draw_legend(left)
+    return figure
+
+
+_BESIDE = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+_ERRORS = (2, 3, 5, 10, 20, 30)
+_HALVES = {
+    "table1": ("stump:AdaBoost", "stump:LPBoost", "stump:SVM", "stump:CGENS"),
+    "perceptrons": ("perceptron:AdaBoost", "perceptron:LPBoost", "perceptron:SVM", "perceptron:CGENS"),
+    "cosines": ("fourier:RFF", "fourier:SVM", "fourier:CGENS"),
+}
+
+
+def draw_draws(study: Study) -> Figure:
+    """Draw twenty splits of our own (mean and deviation) beside the table's five (x) and the print (o)."""
+    figure, axes = subplots(3, 1, size=(9.5, 9), sharex=True)
+    printed = printed_cells(study.root)
+    for panel, (half, methods) in zip(axes, _HALVES.items(), strict=True):
+        exhibit = "table1" if half == "table1" else "table2"
+        for k, method in enumerate(methods):
+            column, color = method.partition(":")[2] if half == "table1" else method, _color(method)
+            shift = 0.2 * (k - 0.5 * (len(methods) - 1))
+            for place, row in enumerate(IDA_SETS):
+                x = place + shift
+                panel.plot(x, printed[exhibit, row, column].value, "o", mfc="none", color=color, markersize=6)
+                sample = study.evidence(exhibit).sample("error", dataset=printed_label(row), method=column)
+                panel.plot(x, sample.mean, "x", color=color, markersize=5)
+                _draw_repeated(panel, x, study.evidence("draws"), row, method, color)
+            panel.plot([], [], "s", color=color, label=column.rpartition(":")[2])
+        panel.set(ylabel="test error (%)", yscale="log", title={"table1": "stumps"}.get(half, half))
+        panel.set_xlim(-0.6, len(IDA_SETS) - 0.4)
+        panel.set_yticks(_ERRORS, [str(error) for error in _ERRORS])
+        panel.minorticks_off()
+        if panel is axes[0]:
+            for marker, name in (("o", "printed"), ("x", "five splits"), (".", "twenty, ± deviation")):
+                panel.plot([], [], marker, color="gray", mfc="none" if marker == "o" else "gray", label=name)
+        draw_legend(panel, **_BESIDE)
+    axes[-1].set_xticks(range(len(IDA_SETS)), IDA_SETS, rotation=45, ha="right")
+    return figure
+
+
+def _color(method: str) -> str:
+    """Return a method's color, the same for all hypotheses."""
+    names = ("AdaBoost", "LPBoost", "SVM", "CGENS", "RFF")
+    return PALETTE[names.index(method.rpartition(":")[2])]
+
+
+def _draw_repeated(panel: Axes, x: float, evidence: Evidence, row: str, method: str, color: str) -> None:
+    curves = evidence.curves("errors", dataset=row, method=method) if row in evidence.datasets else []
+    if len(curves):
+        spread = curves[0].std(ddof=1)
+        panel.errorbar(x, curves[0].mean(), yerr=spread, fmt=".", color=color, markersize=4, linewidth=1)
+
+
+def draw_calls(study: Study) -> Figure:
+    """Draw the errors of AdaBoost and CGENS at equal numbers of oracle calls, selection included."""
+    evidence, calls = study.evidence("table1"), oracle_calls(study)
+    labels = evidence.datasets or ("",)
+    n_columns = min(5, len(labels))
+    n_rows = -(-len(labels) // n_columns)
+    figure, axes = subplots(
+        n_rows, n_columns, size=(2.1 * n_columns + 0.8, 2.2 * n_rows + 0.3), squeeze=False
+    )
+    for panel in axes.ravel()[len(labels) :]:
+        panel.set_axis_off()
+    for panel, label in zip(axes.ravel(), labels, strict=False):
+        for method, color in (("AdaBoost", PALETTE[0]), ("CGENS", PALETTE[1])):
+            curves = evidence.curves("by_calls", dataset=label, method=method)
+            if len(curves):
+                draw_band(panel, calls, curves, method, color=color, marker="o", markersize=3)
+        panel.set_title(label, fontsize=9)
+        panel.set(xscale="log")
+    for panel in axes[:, 0]:
+        panel.set_ylabel("test error (%)")
+    for panel in axes.ravel()[max(0, len(labels) - n_columns) : len(labels)]:
+        panel.set_xlabel("oracle calls")
+    draw_legend(axes[0, 0], fontsize=7)
+    return figure
+
+
+def draw_scenes(study: Study) -> Figure:
+    """Draw pictures that CGENS-SLS takes for what they are (above) and for something else (below)."""
+    evidence, n = study.evidence("figure4"), study.protocol("figure4")["n_pictures"]
+    figure, axes = subplots(2, n, size=(1.25 * n, 2.9), squeeze=False)
+    for panel in axes.ravel():
+        panel.set_axis_off()
+        panel.set_anchor("N")  # below its title, whatever its shape
+    found = {m: _first(evidence, m) for m in ("right", "wrong", "taken_for")}
+    try:
+        scenes = load("scene15")
+    except DatasetUnavailable:
+        scenes = None
+    if scenes is None or not len(found["right"]):
+        axes[0, 0].text(0, 0.5, "the pictures are not on this machine, or not classified yet", fontsize=9)
+        return figure
+    names = scenes.class_names
+    for panel, row in zip(axes[0], found["right"].astype(int), strict=False):
+        _draw_picture(panel, scenes.X[row], names[scenes.y[row]])
+    wrong = zip(axes[1], found["wrong"].astype(int), found["taken_for"].astype(int), strict=False)
+    for panel, row, taken in wrong:
+        _draw_picture(panel, scenes.X[row], f"{names[scenes.y[row]]}\nas {names[taken]}")
+    return figure
+
+
+def _first(evidence: Evidence, metric: str) -> np.ndarray:
+    curves = evidence.curves(metric, dataset="Scene15", method="CGENS-SLS")
+    return curves[0] if len(curves) else np.empty(0)
+
+
+def _draw_picture(panel: Axes, picture: np.ndarray, title: str) -> None:
+    step = max(1, min(picture.shape[:2]) // 64)
+    height, width = (side // step for side in picture.shape)
+    blocks = picture[: height * step, : width * step].reshape(height, step, width, step)
+    panel.imshow(blocks.mean(axis=(1, 3)), cmap="gray", interpolation="none")  # a thumbnail
+    panel.set_title(title, fontsize=7)
+
+
+def draw_path(study: Study) -> Figure:
+    """Draw how CGENS approaches the machine over all stumps."""
+    evidence, counts = study.evidence("path"), study.protocol("path")["counts"]
+    figure, (first, second, third) = subplots(1, 3, size=(10, 3.2))
+    for label, color in zip(evidence.datasets, PALETTE, strict=False):
+        curves = {
+            m: evidence.curves(m, dataset=label, method="CGENS")
+            for m in ("objective", "disagreement", "error")
+        }
+        if not len(curves["error"]):
+            continue
+        first.plot(counts, np.maximum(curves["objective"].mean(axis=0), 1e-6), "o-", color=color, label=label)
+        draw_band(second, counts, curves["disagreement"], "_", color=color)
+        draw_band(third, counts, curves["error"][:, :-1], "_", color=color)
+        third.axhline(curves["error"][:, -1].mean(), color=color, linestyle="--", linewidth=1)
+    first.set(xscale="log", yscale="log", xlabel="stumps", ylabel="objective / limit − 1")
+    second.set(xscale="log", xlabel="stumps", ylabel="disagreement with the limit (%)")
+    third.set(xscale="log", xlabel="stumps", ylabel="test error (%)")
+    draw_legend(first)
+    third.plot([], [], "--", color="gray", linewidth=1, label="limit")
+    draw_legend(third)
+    return figure
+
+
+def draw_pools(study: Study) -> Figure:
+    """Draw the errors after 500 rounds by what a round may choose from, and below them what is printed."""
+    evidence = study.evidence("pools")
+    labels = evidence.datasets or ("",)
+    figure, axes = _grid_of(labels, height=3.1, sharey=True)
+    lines = [family for family in evidence.methods if family.startswith("stump")]
+    lines += ["printed, table I"] if lines else []
+    lines += [family for family in evidence.methods if not family.startswith("stump")]
+    lines += ["printed, table II"] if lines and lines[-1] != "printed, table I" else []
+    for panel, label in zip(axes, labels, strict=False):
+        for method, color, marker in zip(("AdaBoost", "LPBoost", "CGENS"), PALETTE, "os^", strict=False):
+            style = {"fmt": marker, "color": color, "markersize": 5, "linewidth": 1}
+            for y, line in enumerate(lines):
+                curves = evidence.curves(method, dataset=label, method=line) if label else []
+                _draw_pool(panel, y, line, curves, style)
+            _draw_print(study, panel, lines, label, method, color, marker)
+            panel.plot([], [], marker, color=color, label=method)
+        panel.set(title=label, xlabel="test error (%)")
+        panel.set_yticks(range(len(lines)), [{"stump": "all stumps"}.get(line, line) for line in lines])
+    if lines:
+        axes[0].invert_yaxis()
+    draw_legend(axes[min(3, len(labels)) - 1], **_BESIDE)
+    return figure
+
+
+def _draw_pool(panel: Axes, y: int, line: str, curves: np.ndarray, style: dict) -> None:
+    if len(curves):
+        last = curves[:, -1]
+        se = last.std(ddof=1) / len(last) ** 0.5 if len(last) > 1 else None
+        panel.errorbar(last.mean(), y, xerr=se, **style)
+
+
+def _draw_print(
+    study: Study, panel: Axes, lines: list[str], label: str, method: str, color: str, marker: str
+) -> None:
+    printed = printed_cells(study.root)
+    for line, place in (
+        ("printed, table I", ("table1", label, method)),
+        ("printed, table II", ("table2", label, f"perceptron:{method}")),
+    ):
+        if line in lines and place in printed:
+            panel.plot(printed[place].value, lines.index(line), marker, mfc="none", color=color, markersize=6)
+
+
+def _grid_of(labels: tuple[str, ...], *, height: float, **options: object) -> tuple[Figure, list[Axes]]:
+    """Return a figure with a panel for each label, three in a row, and room for a legend beside them."""
+    n_columns = min(3, len(labels))
+    n_rows = -(-len(labels) // n_columns)
+    size = (2.6 * n_columns + 3.0, height * n_rows)
+    figure, axes = subplots(n_rows, n_columns, size=size, squeeze=False, **options)
+    for panel in axes.ravel()[len(labels) :]:
+        panel.set_axis_off()
+    return figure, list(axes.ravel())
+
+
+def draw_prediction(study: Study) -> Figure:
+    """Draw test error against the seconds that 10,000 predictions take; ensembles of growing size."""
+    evidence = study.evidence("prediction")
+    labels = evidence.datasets or ("",)
+    figure, axes = _grid_of(labels, height=2.8)
+    for method, color, marker in zip(evidence.methods, PALETTE, "osD^", strict=False):
+        for panel, label in zip(axes, labels, strict=False):
+            _draw_way(panel, evidence, label, method, color, marker)
+    for panel, label in zip(axes, labels, strict=False):
+        panel.set(title=label, xscale="log", xlabel="seconds for 10,000 points", ylabel="test error (%)")
+    draw_legend(axes[min(3, len(labels)) - 1], **_BESIDE)
+    return figure
+
+
+def _draw_way(panel: Axes, evidence: Evidence, label: str, method: str, color: str, marker: str) -> None:
+    """Draw a machine as a point, and an ensemble as the way that its growth takes."""
+    if method.endswith("machine"):
+        error, seconds = (evidence.sample(m, dataset=label, method=method) for m in ("error", "eval_seconds"))
+        if len(error.values):
+            panel.plot(np.median(seconds.values), error.mean, marker, color=color, label=method)
+        return
+    errors, seconds = (evidence.curves(m, dataset=label, method=method) for m in ("curve", "seconds_curve"))
+    if len(errors):
+        name = method.replace("500 ", "10 to 500 ")
+        x, y = np.median(seconds, axis=0), errors.mean(axis=0)
+        panel.plot(x, y, marker=marker, color=color, label=name, markersize=3)

@@ -447,3 +447,40 @@ def test_figures_have_a_panel_for_each_set_and_say_when_there_is_nothing(exhibit
 
 def test_a_scale_that_runs_nothing_gets_a_strip():
     assert len(figures.draw_learners(made_study(NOTHING)).axes[0].texts) == 1
+
+
+TOLD = PROTOCOL | {"modern_rounds": 5}
+
+
+def told(scale, missing=None):
+    """A study with the paper's sets and methods; the numbers of some methods are ``scale`` times as large."""
+
+    def value(metric, dataset, method):
+        own = scale if method.startswith(("CW", "(12)", "violated", "FCD 2", "(2)", "LightGBM")) else 1.0
+        if metric == "curve":
+            return own * np.array(CURVES.get(method, CURVES["MultiBoost"]))
+        if metric.endswith(("curve", "objective", "learners", "active")) and dataset not in ("wine", "iris"):
+            return own * PLACES * 30.0
+        return own * PLACES[:2] if metric.endswith("excess") else own * 40.0
+
+    def evidence(name):
+        labels = dict.fromkeys(d for f in paper.functions[name] for d in f.datasets or paper.datasets)
+        numbers = (
+            value
+            if name not in ("optimum", "theorems")
+            else lambda m, d, method: np.mean(value(m, d, method))
+        )
+        return made_evidence(numbers, paper.methods(name), labels, runs=3, noise=0.0, missing=missing)
+
+    return SimpleNamespace(key="lin2012", evidence=evidence, protocol=lambda name: TOLD)
+
+
+@pytest.mark.parametrize("source", load_reading("lin2012").sources)
+def test_facts_follow_the_numbers_and_wait_for_them(source):
+    compute = reading.sources[source]
+    found, other = compute(told(1.0)), compute(told(1.5))
+    assert set(found) == set(reading.declared[source])
+    assert found != other
+    assert "nan" not in str(found)
+    with pytest.raises(IncompleteEvidenceError, match="of 3 runs"):
+        compute(told(1.0, missing=lambda key: key.trial == 1))

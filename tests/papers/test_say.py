@@ -17,7 +17,7 @@ from kernsemble.trials.study import Study
 
 ROOT = Path(__file__).parents[2]
 # The articles whose numbers all come from the evidence; the others are to follow.
-CONVERTED = ("linli2005", "guo2017")
+CONVERTED = ("linli2005", "guo2017", "atlas")
 # Where a decimal may stand: code, formulas, addresses, and quotations (of the paper).
 ALLOWED = re.compile(
     r"```.*?```|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$|\]\([^)\s]*\)|\"[^\"\n]*\"|“[^”\n]*”|^>[^\n]*",

@@ -17,10 +17,10 @@ from kernsemble.trials.study import Study
 
 ROOT = Path(__file__).parents[2]
 # The articles whose numbers all come from the evidence; the others are to follow.
-CONVERTED = ("linli2005", "guo2017", "atlas")
-# Where a decimal may stand: code, formulas, addresses, and quotations (of the paper).
+CONVERTED = ("linli2005", "guo2017", "atlas", "bi2004", "shen2014")
 ALLOWED = re.compile(
-    r"```.*?```|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$|\]\([^)\s]*\)|\"[^\"\n]*\"|“[^”\n]*”|^>[^\n]*",
+    r"```.*?```|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$|\]\([^)\s]*\)|\"[^\"\n]*\"|“[^”\n]*”|^>[^\n]*|"
+    r"\b(?:[Aa]lgorithm|[Cc]laim|[Pp]roposition|[Rr]esult|[Ss]ection|[Tt]heorem)s?\s+\d+\.\d+",
     re.DOTALL | re.MULTILINE,
 )
 DECIMAL = re.compile(r"\d\.\d")
@@ -69,6 +69,7 @@ def test_all_names_of_an_article_are_known_at_every_scale(key, scale):
         ("$C = 0.5$ and `tol=0.1`, $$x = 1.5$$", 0),
         ('the paper says "about 1.5 times"', 0),
         ("between 15.8 and 16.9", 2),
+        ("Claim 4.1, section 4.2 and 3.7", 1),
         ("[a page](https://a.org/v1.2/x)", 0),
         ("in 2005, by (12), 100 runs", 0),
     ],

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("guide", "api", "adding-a-method")
+PAGES = ("guide", "api", "adding-a-method", "shapes")
 FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_first_example_of_a_page_runs(page):
+def test_first_example_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
     code = re.search(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1]
     exec(compile(code, f"{page}.md", "exec"), {})

@@ -121,7 +121,7 @@ def random_problem(number: int) -> Problem:
     kind = list(KINDS)[number // len(ESTIMATORS) % len(KINDS)]
     n, d = SHAPES[rng.integers(len(SHAPES))]
     X = KINDS[kind](rng, n, d)
-    if estimator == "CGBoostRegressor":
+    if estimator in ("CGBoostRegressor", "DistanceKernelSVR"):
         y = _values(rng, X.astype(float))
     else:
         y = _labels(rng, n, 2 if estimator in BINARY else int(rng.integers(2, min(n, 5) + 1)))
@@ -271,6 +271,7 @@ OPTIONS: dict[str, Callable[[np.random.Generator], dict[str, Any]]] = {
     "DRM": _drm,
     "DistanceKernelSVC": lambda rng: _kernel(rng) | {"C": _cost(rng)},
     "DistanceKernelSVCCV": lambda rng: _kernel(rng) | {"cv": 2, "random_state": 0},
+    "DistanceKernelSVR": lambda rng: {"C": _cost(rng), "epsilon": _pick(rng, 0.0, 0.1, 10.0)},
     "ExRM": _exrm,
     "LPBoost": lambda rng: (
         _columns(rng)

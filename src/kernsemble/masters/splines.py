@@ -51,18 +51,17 @@ from kernsemble.masters.losses import BoxLoss
 _BAND = 0.3  # change of scores, in units of the targets, that moves the first multipliers by their own size
 _INNER_SHARE = 0.3  # of the gap: what the inner problem may lack when the center moves
 _LONG = 25  # inner steps after which the center moves in any case
-_FACTORS = ((3, 0.2), (7, 0.5), (_LONG - 1, 1.0), (_LONG, 10.0))  # of delta after at most so many inner steps
-_WIDEN, _LEAST = (
-    10.0,
-    0.01,
-)  # factor of delta from one problem to another; of the natural one, that is passed on
-_GRADIENTS, _FORCING = 200, 0.1  # most conjugate gradients of a step; share of the residual at which they end
+_FACTORS = ((3, 0.2), (7, 0.5), (_LONG - 1, 1.0), (_LONG, 10.0))  # of delta, by the number of inner steps
+_WIDEN = 10.0  # factor of delta from one problem to another
+_SMALLEST = 1e-5  # share of the natural delta below which there is nothing to gain but rounding
+_LEAST = 0.01  # of the natural delta, that is passed on
+_GRADIENTS, _FORCING = 200, 0.1  # most conjugate gradients of a step; share of the residual to end at
 _SINGULAR = 1e-13  # curvature, relative to the preconditioner's, that is none
 _ACCURACY = 1e-2  # of the line search
 _SAMPLE, _RATIO = 20_000, 8  # least rows of a sample, and how many others one of them stands for, at most
 _SAMPLE_TOL = 1e-2  # to which a sample is solved
 _PATIENCE, _STALLED = 60, 0.99  # steps without a gap smaller by that factor, after which rounding rules
-_IMBALANCE = 1e-10  # of the multipliers, relative to their sum: what is left is taken from the free ones
+_IMBALANCE = 1e-15  # of the multipliers, relative to their sum and the root of their number, that is none
 _ROUNDING = 2e-15  # of a sum, relative to its terms
 _FLOOR = 5e-13  # relative gap below which rounding rules
 _LONGER = 1e-13  # by so much scores are scaled up past the margin, where rounding could undo it
@@ -266,7 +265,8 @@ class _Splines:
     def move_center(self, inner: int) -> None:
         """Take the multipliers as center; shrink delta if few inner steps were needed, widen it if many."""
         self.center = self.V if inner < _LONG else self.best_V
-        self.delta *= next(factor for most, factor in _FACTORS if inner <= most)
+        factor = next(factor for most, factor in _FACTORS if inner <= most)
+        self.delta = max(factor * self.delta, _SMALLEST * self.natural_delta(self.center))
         self._evaluate()
 
     def step(self) -> None:
@@ -380,7 +380,7 @@ def _conjugate(
 @njit(cache=True, nogil=True)
 def _balance(f, middle, slope, lower, upper, epsilon):
     """The shift of all scores at which the multipliers sum to zero, by safeguarded Newton steps."""
-    low, high, shift = -np.inf, np.inf, 0.0
+    low, high, shift, enough = -np.inf, np.inf, 0.0, _IMBALANCE * np.sqrt(len(f))
     for trial in range(100):
         total, rate, size = 0.0, 0.0, 0.0
         for i in range(len(f)):
@@ -392,14 +392,14 @@ def _balance(f, middle, slope, lower, upper, epsilon):
             v = min(max(v, lower[i]), upper[i])
             total += v
             size += abs(v)
-        if abs(total) <= _IMBALANCE * size:
+        if abs(total) <= enough * size:
             return shift
         low, high = (shift, high) if total > 0.0 else (low, shift)
         jump = total / rate if rate > 0.0 else (1.0 if total > 0.0 else -1.0) * 2.0**trial
-        if not low < shift + jump < high:
-            jump = 0.5 * (low + high) - shift
         if shift + jump == shift:
             return shift
+        if not low < shift + jump < high:
+            jump = 0.5 * (low + high) - shift
         shift += jump
     return shift
 

@@ -1,20 +1,44 @@
-"""Charts of bi2004's evidence."""
+"""The drawings of bi2004's evidence, and two tables of table 2's rates at other offsets and thresholds."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from kernsemble.estimators.cg_boost_regressor import CGBoostRegressor
+from kernsemble.report.comparisons import mean_and_spread
 from kernsemble.report.figures import PALETTE, draw_error_bars, subplots
-from kernsemble.report.published import read_cells
+from kernsemble.report.ledger import Verdict
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
-from bi2004.cells import LABELS, iterations
-from bi2004.claims_behavior import MIXTURE
-from bi2004.trials import CHOICES, FIGURE4_CS, KERNELS, SMALL_CHOICES, TOLERANCES
+from bi2004.claims import MIXTURE, iterations
+from bi2004.facts import (
+    LARGE,
+    LIMIT,
+    LOSS_NAMES,
+    RATES,
+    RULE_NAMES,
+    distances,
+    miss,
+    missed_at_printed,
+    printed_numbers,
+)
+from bi2004.trials import (
+    CHOICES,
+    FIGURE4_CS,
+    KERNELS,
+    SMALL_CHOICES,
+    SMALL_SETS,
+    TOLERANCES,
+    columns_by_kernel,
+)
 
-SETS = {label: exhibit for exhibit, label in LABELS.items()}
+Surface = Callable[[np.ndarray], np.ndarray]
+_GRID = 60
 MODEL_COLORS = dict(zip(SMALL_CHOICES, PALETTE, strict=False))
 KERNEL_COLORS = {"linear": PALETTE[0], "quadratic": PALETTE[4], "rbf": PALETTE[1]}
 _LEFT = {"xytext": (-5, 4), "ha": "right"}  # of a mark, where its neighbor is too near on the other side
@@ -28,7 +52,7 @@ def _add_legend(axes: Axes, **look: object) -> None:
 
 def draw_run(study: Study, label: str = "Digits") -> Figure:
     """Draw errors along one run of the mixture (trial 0), with the places where rules stop it: figure 2."""
-    evidence = study.evidence(SETS[label])
+    evidence = study.evidence(LARGE[label])
     figure, axes = subplots(size=(6.4, 3.8))
     there = evidence.runs("curve_rounds", label, MIXTURE, partial=True)
     if not there:
@@ -52,8 +76,8 @@ def draw_run(study: Study, label: str = "Digits") -> Figure:
 
 def draw_stratified(study: Study) -> Figure:
     """Draw the stratified and the regular run: error and objective against columns (figure 3)."""
-    figure, axes = subplots(2, len(SETS), size=(8.6, 5.6), sharex=True, squeeze=False)
-    for column, (label, exhibit) in zip(axes.T, SETS.items(), strict=True):
+    figure, axes = subplots(2, len(LARGE), size=(8.6, 5.6), sharex=True, squeeze=False)
+    for column, (label, exhibit) in zip(axes.T, LARGE.items(), strict=True):
         pairs = (
             ("stratified", study.evidence(exhibit), MIXTURE),
             ("regular", study.evidence("figure3"), "regular"),
@@ -88,7 +112,7 @@ def _draw_mean(
 def draw_improper(study: Study) -> Figure:
     """Draw validation error along the runs for several C: figure 4."""
     evidence = study.evidence("figure4")
-    labels = [label for label in SETS if label in evidence.datasets]
+    labels = [label for label in LARGE if label in evidence.datasets]
     figure, axes = subplots(1, max(1, len(labels)), size=(8.6, 3.4), squeeze=False)
     for panel, label in zip(axes[0], labels, strict=False):
         for C, color in zip(FIGURE4_CS, PALETTE, strict=False):
@@ -140,8 +164,8 @@ def _draw_growth_line(
 
 def draw_counts(study: Study) -> Figure:
     """Draw how many columns of the complete 2-norm mixture exceed a tolerance, by kernel."""
-    figure, axes = subplots(1, len(SETS), size=(8.6, 3.2), sharey=True, squeeze=False)
-    for panel, (label, exhibit) in zip(axes[0], SETS.items(), strict=True):
+    figure, axes = subplots(1, len(LARGE), size=(8.6, 3.2), sharey=True, squeeze=False)
+    for panel, (label, exhibit) in zip(axes[0], LARGE.items(), strict=True):
         rows = study.evidence(exhibit).runs("counts", label, MIXTURE, partial=True)
         if rows:
             counts = np.mean(rows, axis=0).reshape(len(KERNELS), len(TOLERANCES))
@@ -176,18 +200,9 @@ def draw_levels(study: Study) -> Figure:
     return figure
 
 
-def printed_numbers(study: Study, exhibits: tuple[str, ...]) -> dict[tuple[str, str, str], float]:
-    """Return the printed numbers of some exhibits by exhibit, row and column."""
-    return {
-        (cell.exhibit, cell.row, cell.column): cell.value
-        for cell in read_cells(study.root / "published" / "published.csv")
-        if cell.paper == study.key and cell.exhibit in exhibits
-    }
-
-
 def draw_losses(study: Study) -> Figure:
     """Draw false positives against false negatives of table 2's four models for every reading of the loss."""
-    evidence, printed = study.evidence("offset"), printed_numbers(study, ("table2",))
+    evidence, printed = study.evidence("offset"), printed_numbers(study, "table2")
     figure, axes = subplots(1, max(1, len(evidence.datasets)), size=(11, 3.6), squeeze=False)
     for panel, label in zip(axes[0], evidence.datasets, strict=False):
         for loss, color, marker in zip(evidence.methods, PALETTE, "osDv^P", strict=False):
@@ -213,9 +228,9 @@ def draw_losses(study: Study) -> Figure:
 
 def draw_blocks(study: Study) -> Figure:
     """Draw test errors of the seven kernel choices in the four blocks of tables 3 and 4, with the printed."""
-    printed = printed_numbers(study, tuple(SETS.values()))
+    printed = printed_numbers(study, *LARGE.values())
     figure, axes = subplots(2, 2, size=(8.6, 5.4), sharex="col", sharey=True)
-    for column, (label, exhibit) in zip(axes.T, SETS.items(), strict=True):
+    for column, (label, exhibit) in zip(axes.T, LARGE.items(), strict=True):
         for panel, norm in zip(column, ("2-norm", "1-norm"), strict=True):
             _draw_block(panel, study.evidence(exhibit), label, norm)
             theirs = [printed[exhibit, f"{norm}/{name}", "R_tst"] for name in CHOICES]
@@ -241,8 +256,8 @@ def _draw_block(axes: Axes, evidence: Evidence, label: str, norm: str) -> None:
 def draw_modern(study: Study) -> Figure:
     """Draw test error against the operations of one prediction."""
     evidence = study.evidence("modern")
-    figure, axes = subplots(1, len(SETS), size=(8.6, 3.4), squeeze=False)
-    for panel, label in zip(axes[0], SETS, strict=True):
+    figure, axes = subplots(1, len(LARGE), size=(8.6, 3.4), squeeze=False)
+    for panel, label in zip(axes[0], LARGE, strict=True):
         for method, color, marker in zip(evidence.methods, PALETTE, "oDs^v", strict=False):
             error, cost = (
                 evidence.sample(metric, dataset=label, method=method) for metric in ("error", "operations")
@@ -253,3 +268,130 @@ def draw_modern(study: Study) -> Figure:
         panel.set(xscale="log", xlabel="operations per prediction", ylabel="test error (%)", title=label)
     _add_legend(axes[0, 0], fontsize=7)
     return figure
+
+
+def show_readings(study: Study) -> Table:
+    """Return for each reading how many printed rates it matches, and how far from them it is on average.
+
+    A rate matches as in the ledger: our deviation over repetitions stands for that of the single printed
+    cross-validation.
+    """
+    rows = []
+    for key, name in (LOSS_NAMES | RULE_NAMES).items():
+        found = [distances(study, key, label) for label in SMALL_SETS]
+        rows.append((Cell(name), *map(_counted, found), _counted(np.concatenate(found))))
+    late = {name: study.evidence(name).status for name in ("offset", "thresholds")}
+    status = "; ".join(f"{name} {text}" for name, text in late.items() if text)
+    caption = (
+        f"{scale_note(study)}{f'{status}. ' if status else ''}Printed rates that match (|z| <= {LIMIT:g}); "
+        "mean distance from them in points. Eight rates a set: four machines, false positives and negatives."
+    )
+    table = Table(("reading", *SMALL_SETS, "all"), tuple(rows), caption)
+    save_table(study, table, "offset_readings")
+    return table
+
+
+def _counted(found: np.ndarray) -> Cell:
+    if not len(found):
+        return Cell("")
+    matched = int((np.abs(found[:, 0]) <= LIMIT).sum())
+    return Cell(f"{matched} of {len(found)}; {np.abs(found[:, 1]).mean():.1f}")
+
+
+def show_on_curves(study: Study) -> Table:
+    """Return printed false negatives beside ours at the printed false positives: are they one curve's?"""
+    printed, evidence = printed_numbers(study, "table2"), study.evidence("thresholds")
+    rows = []
+    for label in evidence.datasets:
+        for name in SMALL_CHOICES:
+            false_positives, missed = (printed["table2", f"{label}/{name}", f"{r}_tst"] for r in RATES)
+            ours = missed_at_printed(study, label, name)
+            cells = (Cell(f"{label}/{name}"), Cell(f"{false_positives:g}"), Cell(f"{missed:g}"))
+            rows.append((*cells, _beside(ours, missed)))
+    status = f"{evidence.status}. ".capitalize() if evidence.status else ""
+    caption = (
+        f"{scale_note(study)}{status}Percent; ours: mean ± standard deviation over cross-validations. "
+        f"{Verdict.MATCH.mark} |z| <= {LIMIT:g}, {Verdict.BETTER.mark} {Verdict.WORSE.mark} beyond."
+    )
+    header = ("table 2", "FP, printed", "FN, printed", "FN, ours at this FP")
+    table = Table(header, tuple(rows), caption)
+    save_table(study, table, "on_curves")
+    return table
+
+
+def _beside(ours: np.ndarray, printed: float) -> Cell:
+    if len(ours) < 2:
+        return Cell(f"{ours[0]:.1f}" if len(ours) else "")
+    mean, deviation = float(ours.mean()), float(ours.std(ddof=1))
+    z = miss(ours, printed)
+    verdict = Verdict.MATCH if abs(z) <= LIMIT else Verdict.BETTER if z < 0 else Verdict.WORSE
+    return Cell(mean_and_spread(mean, deviation), mark=verdict.mark)
+
+
+def draw_thresholds(study: Study) -> Figure:
+    """Draw the ROC curves of table 2's machines, where their own offset puts them, and the printed rates."""
+    evidence, printed = study.evidence("thresholds"), printed_numbers(study, "table2")
+    figure, axes = subplots(1, max(1, len(evidence.datasets)), size=(11, 3.6), squeeze=False)
+    for panel, label in zip(axes[0], evidence.datasets, strict=False):
+        for name, color in MODEL_COLORS.items():
+            _draw_machine(panel, study, label, name, color)
+            theirs = [printed["table2", f"{label}/{name}", f"{rate}_tst"] for rate in RATES]
+            panel.plot(*theirs, "x", color=color, markersize=8, markeredgewidth=2)
+        right, top = (
+            max(printed["table2", f"{label}/{name}", f"{rate}_tst"] for name in SMALL_CHOICES)
+            for rate in RATES
+        )
+        panel.set(title=label, xlabel="false positives (%)", xlim=(0, 1.4 * right), ylim=(0, 2.0 * top))
+    axes[0, 0].set_ylabel("false negatives (%)")
+    axes[0, 0].plot([], [], "ko", label="as solved")
+    axes[0, 0].plot([], [], "kx", label="printed", markersize=8, markeredgewidth=2)
+    axes[0, 0].legend(fontsize=7)
+    return figure
+
+
+def _draw_machine(axes: Axes, study: Study, label: str, name: str, color: str) -> None:
+    evidence, levels = study.evidence("thresholds"), study.protocol("thresholds")["roc_levels"]
+    curves = evidence.curves("missed", dataset=label, method=name)
+    if not len(curves):
+        return
+    mean = curves.mean(axis=0)
+    axes.plot(levels, mean, color=color, label=name)
+    if len(curves) > 1:
+        deviation = curves.std(axis=0, ddof=1)
+        axes.fill_between(levels, mean - deviation, mean + deviation, color=color, alpha=0.12, linewidth=0)
+    solved = [evidence.sample(f"{r}_solved", dataset=label, method=name).mean for r in RATES]
+    axes.plot(*solved, "o", color=color, markersize=6)
+
+
+def draw_toy(target: Surface, X: np.ndarray, models: Mapping[str, CGBoostRegressor]) -> Figure:
+    """Draw the target with its training points, then models of it with the centers of their RBF columns."""
+    axis = np.linspace(-1, 1, _GRID)
+    points = np.column_stack([part.ravel() for part in np.meshgrid(axis, axis)])
+    surfaces = {"target": target(points)} | {name: model.predict(points) for name, model in models.items()}
+    figure, axes = subplots(1, len(surfaces), size=(11, 2.7), sharey=True)
+    for panel, (name, values) in zip(axes, surfaces.items(), strict=True):
+        look = {"levels": np.linspace(-3.5, 3.5, 15), "cmap": "RdBu_r", "extend": "both"}
+        panel.contourf(axis, axis, values.reshape(_GRID, _GRID), **look).set_rasterized(True)
+        panel.set(title=name, aspect="equal", xlim=(-1, 1), ylim=(-1, 1))
+        panel.grid(visible=False)
+        if name == "target":
+            panel.plot(*X.T, "k.", markersize=3)
+        else:
+            panel.plot(
+                *rbf_centers(models[name]).T, "ko", markersize=3, fillstyle="none", markeredgewidth=0.7
+            )
+            counts = columns_by_kernel(models[name].n_columns_)
+            panel.set_xlabel(f"{counts['linear']} linear, {counts['rbf']} RBF")
+    return figure
+
+
+def rbf_centers(model: CGBoostRegressor) -> np.ndarray:
+    """Centers of the columns that have an RBF part and a weight."""
+    found = [np.empty((0, 2))]
+    parts = zip(
+        model.hypotheses_.kernels, model.hypotheses_.centers, model.hypotheses_.positions, strict=True
+    )
+    for kernel, centers, positions in parts:
+        if "rbf" in kernel.name:
+            found.append(centers[model.coef_[positions] != 0])
+    return np.vstack(found)

@@ -29,7 +29,9 @@ def test_first_example_of_a_page_runs(page, tmp_path, monkeypatch):
 
 def follow_page(name, copy):
     """Do all that a page says in a copy of the repository."""
-    environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "KERNSEMBLE_JOBS": "1"}
+    settings = ("KERNSEMBLE_ROOT", "KERNSEMBLE_SCALE", "KERNSEMBLE_CLUSTER", "KERNSEMBLE_FRESH")
+    environment = {name: value for name, value in os.environ.items() if name not in settings}
+    environment |= {"PYTHONPATH": str(copy / "src"), "KERNSEMBLE_JOBS": "1"}
     for block in blocks(ROOT / f"docs/{name}.md"):
         follow(block, copy, environment)
 

@@ -36,9 +36,10 @@ def blocks(page: Path) -> list[Block]:
 def copy_repository(root: Path, copy: Path, rooms: tuple[str, ...]) -> Path:
     """Copy what a page needs: sources with what numba has compiled, some rooms, registers, the data."""
     copy.mkdir()
-    shutil.copytree(root / "src", copy / "src")
+    passing = shutil.ignore_patterns("*.tmp*", "*.pyc*")  # what other processes write and rename meanwhile
+    shutil.copytree(root / "src", copy / "src", ignore=passing)
     for room in rooms:
-        shutil.copytree(root / "notebooks" / room, copy / "notebooks" / room)
+        shutil.copytree(root / "notebooks" / room, copy / "notebooks" / room, ignore=passing)
     shutil.copytree(root / "published", copy / "published")
     for name in ("params.yaml", "dvc.yaml", "requirements.lock", "README.md"):
         shutil.copy(root / name, copy)

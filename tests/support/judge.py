@@ -274,9 +274,9 @@ def _kernel_regression(problem: Problem, model: Any, converged: bool) -> list[Ve
     center = np.eye(len(X)) - 1.0 / len(X)
     values, vectors = np.linalg.eigh(center @ K @ center)
     H = vectors * np.sqrt(np.maximum(values, 0.0))
-    lower, upper = l2_bounds(tube_rows(H, y, c, "free", model.epsilon))
+    lower, upper = l2_bounds(tube_rows(H, y, c, model.epsilon, "free"))
     slopes = [np.diff(s.values[:, 0]) ** 2 / (4.0 * np.diff(s.knots)) for s in model.shape_functions_]
-    losses = np.maximum(0.0, np.abs(y - model.predict(X[:])) - model.epsilon)
+    losses = np.maximum(0.0, np.abs(y - model.predict(X)) - model.epsilon)
     attained = sum(part.sum() for part in slopes) + c @ losses
     tol = model.tol if converged else np.inf
     scale = _epsilon_effect(c) * max(1.0, np.abs(y).max())

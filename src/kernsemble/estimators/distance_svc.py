@@ -213,7 +213,7 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         solutions, self._shapes, self.intercept_ = solve_machines(
             rows, losses, data.weight, self.tol, self.max_iter, order
         )
-        max(solutions, key=lambda s: (not s.converged, _relative_gap(s))).warn_unless_converged(label(self))
+        self._warn(solutions, ROUNDING * C * data.weight.sum())
         self.solver_, self._kernel = "spline", None
         if hasattr(self, "support_"):  # of an earlier fit
             del self.support_, self.support_vectors_, self.dual_coef_

@@ -14,13 +14,15 @@ Laplacian a column, a chain of springs of stiffness ``1 / (2 (v_{k+1} - v_k))``.
 
 A column of more distinct values than ``most`` is rounded: its values, in order, are cut into ``most`` parts
 of nearly equal size, and each value is replaced by the mean of its part. What follows is exact for the
-rounded rows.
+rounded rows. Codes are made block by block, so X may be a file that is mapped into memory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numba import njit, uint64
@@ -28,6 +30,8 @@ from numba import njit, uint64
 from kernsemble.hypotheses._threads import run_pieces
 
 MOST = 1 << 16  # distinct values of a column that are kept as they are
+_WHOLE = 1 << 22  # rows that are sorted at once, and rows of a sample of more
+_PART = 1 << 16  # rows of a file that are read together
 _BLOCK = 4096  # rows that are worked on together
 _TILE = 256
 _FEW = 64  # knots of a column below which a histogram keeps four, lest additions wait for each other
@@ -65,14 +69,11 @@ class Knots:
         >>> Knots.of_columns(np.array([[1.0, 5.0], [2.0, 5.0], [1.0, 6.0]])).values
         array([1., 2., 5., 6.])
         """
-        n, d = X.shape
-        parts: list = [None] * d
-
-        def work(start: int, stop: int) -> None:
-            for j in range(start, stop):
-                parts[j] = _knots_of(X[:, j], most or n)
-
-        run_pieces(work, np.full(d, 20 * n))
+        most = most or len(X)
+        if len(X) > _WHOLE:
+            parts = _knots_of_blocks(X, most)
+        else:
+            parts = _each_column(X, lambda column: _knots_of(column, most))
         values, edges, rounded = zip(*parts, strict=True)
         first = np.cumsum([0, *map(len, values)])
         return cls(np.concatenate(values), np.concatenate(edges), first, np.array(rounded))
@@ -93,13 +94,23 @@ class Knots:
         """Codes (n_features, n) of rows X (n, n_features), in the smallest type that holds them."""
         most = int(np.diff(self.first).max(initial=1))
         codes = np.empty((self.n_features, len(X)), dtype=np.min_scalar_type(most - 1))
-        self.encode_into(X, codes)
+        for start in range(0, len(X), _PART):  # a file is read once
+            block = np.asarray(X[start : start + _PART])
+            work = partial(_encode, block, self.edges, self.first, codes[:, start : start + _PART])
+            run_pieces(work, np.full(self.n_features, 16 * len(block)))
         return codes
 
-    def encode_into(self, X: np.ndarray, codes: np.ndarray) -> None:
-        """Write the codes of rows to ``codes[:, :len(X)]``."""
-        work = partial(_encode, X, self.edges, self.first, codes)
-        run_pieces(work, np.full(self.n_features, 16 * len(X)))
+
+def _each_column(X: np.ndarray, work: Callable[[np.ndarray], Any]) -> list:
+    """Results of a function of each column, in threads."""
+    results: list = [None] * X.shape[1]
+
+    def some(start: int, stop: int) -> None:
+        for j in range(start, stop):
+            results[j] = work(X[:, j])
+
+    run_pieces(some, np.full(X.shape[1], 20 * len(X)))
+    return results
 
 
 def _knots_of(column: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -114,6 +125,39 @@ def _knots_of(column: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, bo
     sums = np.add.reduceat(ascending, starts, dtype=np.float64)
     values = sums / np.diff(np.append(starts, len(column)))
     return values, np.append(ascending[starts[1:] - 1], ascending[-1]).astype(np.float64), True
+
+
+def _knots_of_blocks(X: np.ndarray, most: int) -> list[tuple[np.ndarray, np.ndarray, bool]]:
+    """The same for more rows than are sorted at once: parts of nearly equal size in a sample of the rows."""
+    blocks = range(0, len(X), _PART)
+    known: list = [np.empty(0, X.dtype)] * X.shape[1]
+    for start in blocks:
+        found = _each_column(np.asarray(X[start : start + _PART]), np.unique)
+        known = [_merge(old, new, most) for old, new in zip(known, found, strict=True)]
+    some = np.unique(np.linspace(0, len(X) - 1, _WHOLE).astype(np.intp))
+    sample = np.asarray(X[some]) if any(values is None for values in known) else None
+    parts = []
+    for j, values in enumerate(known):
+        if values is not None:
+            parts.append((values.astype(np.float64), values.astype(np.float64), False))
+            continue
+        edges = _knots_of(sample[:, j], most)[1]
+        sums, counts = np.zeros((2, len(edges)))
+        for start in blocks:
+            column = np.asarray(X[start : start + _PART, j], dtype=np.float64)
+            places = np.searchsorted(edges[:-1], column)
+            sums += np.bincount(places, column, len(edges))
+            counts += np.bincount(places, minlength=len(edges))
+        parts.append((sums / counts, edges, True))
+    return parts
+
+
+def _merge(old: np.ndarray | None, new: np.ndarray, most: int) -> np.ndarray | None:
+    """All values of both, or None if they are too many."""
+    if old is None or len(new) > most:
+        return None
+    both = np.union1d(old, new)
+    return both if len(both) <= most else None
 
 
 def gather(codes: np.ndarray, first: np.ndarray, table: np.ndarray) -> np.ndarray:

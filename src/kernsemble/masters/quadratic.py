@@ -305,27 +305,9 @@ class Hinge(HingeQP):
     """
 
     def __init__(
-        self,
-        y: np.ndarray,
-        C: float = 1.0,
-        *,
-        sample_weight: np.ndarray | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        least_norm: bool = False,
-        matrix: type[Rows] = Rows,
-        **options,
+        self, y: np.ndarray, C: float = 1.0, *, tol: float = 1e-3, matrix: type[Rows] = Rows, **options
     ) -> None:
-        super().__init__(
-            y,
-            C,
-            sample_weight=sample_weight,
-            least_norm=least_norm,
-            matrix=matrix,
-            tol=tol,
-            max_iter=max_iter,
-            **options,
-        )
+        super().__init__(y, C, tol=tol, matrix=matrix, **options)
 
     def pricing_weights(self) -> np.ndarray:
         """``u_i y_i``; before the first ``solve`` the start of shen2014's Algorithm 1, u = c / 2."""
@@ -365,15 +347,12 @@ class SquaredHinge(HingeQP):
         y: np.ndarray,
         C: float = 1.0,
         *,
-        sample_weight: np.ndarray | None = None,
         tol: float = 1e-6,
         max_iter: int = 200,
         matrix: type[Rows] = Rows,
         **options,
     ) -> None:
-        super().__init__(
-            y, C, sample_weight=sample_weight, matrix=matrix, tol=tol, max_iter=max_iter, **options
-        )
+        super().__init__(y, C, tol=tol, max_iter=max_iter, matrix=matrix, **options)
 
     def pricing_weights(self) -> np.ndarray:
         """``u_i y_i``; before the first ``solve`` u = 2 c, the dual point at w = 0."""

@@ -114,6 +114,35 @@ def test_codes_stand_for_the_values_or_for_means_of_equal_parts(rng):
     np.testing.assert_array_equal(few.knots.encode(X), few.codes)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_blocks_of_rows_have_the_knots_of_all(rng, dtype, monkeypatch, tmp_path):
+    """Columns of few values exactly; others by parts of about one size, each with its mean."""
+    X = (
+        np.column_stack([rng.integers(0, 9, 5000), 20 * rng.normal(size=5000) + 100])
+        .clip(0, 200)
+        .astype(dtype)
+    )
+    whole, all_codes = Knots.of_columns(X, 100), Knots.of_columns(X, 100).encode(X)
+    file = np.memmap(tmp_path / "rows", dtype=dtype, mode="w+", shape=X.shape)
+    file[:] = X
+    monkeypatch.setattr(columns, "_PART", 300)
+    np.testing.assert_array_equal(whole.encode(file), all_codes)
+    monkeypatch.setattr(columns, "_WHOLE", 4000)
+    blocks = Knots.of_columns(file, 100)
+    np.testing.assert_array_equal(blocks.rounded, whole.rounded)
+    if not whole.rounded[1]:
+        np.testing.assert_array_equal(blocks.values, whole.values)
+        return
+    codes = blocks.encode(file)
+    np.testing.assert_array_equal(codes[0], all_codes[0])
+    n_knots = blocks.first[2] - blocks.first[1]
+    counts = np.bincount(codes[1], minlength=n_knots)
+    assert counts.min() > 10
+    assert n_knots == 100 or dtype == np.uint8
+    means = np.bincount(codes[1], X[:, 1].astype(float)) / counts
+    np.testing.assert_allclose(blocks.values[blocks.first[1] :], means, rtol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.int64])
 def test_types_of_data_keep_their_values(rng, dtype):
     X = rng.integers(0, 200, size=(500, 3)).astype(dtype)

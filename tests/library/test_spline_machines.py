@@ -284,3 +284,18 @@ def test_beside_a_linear_machine_on_curved_data(rng):
     y, y_new = (np.abs(A[:, 0]) + A[:, 1] ** 2 > 0.8 for A in (X, X_new))
     assert DistanceKernelSVC(C=0.1).fit(X, y).score(X_new, y_new) > 0.95
     assert LinearSVC().fit(X, y).score(X_new, y_new) < 0.7
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_a_file_is_fitted_as_the_array_is(rng, dtype, tmp_path, monkeypatch):
+    X, y = noisy(rng, n=5000)
+    X = (100 * X + 100).astype(dtype)
+    X.tofile(tmp_path / "rows")
+    file = np.memmap(tmp_path / "rows", dtype=dtype, mode="r", shape=X.shape)
+    seen = []
+    encode = Knots.encode
+    monkeypatch.setattr(Knots, "encode", lambda self, rows: seen.append(rows.dtype) or encode(self, rows))
+    model = DistanceKernelSVC(C=1e-4).fit(file, y)
+    assert seen == [dtype]  # not a copy as float64
+    same = DistanceKernelSVC(C=1e-4).fit(X.astype(float), y)
+    np.testing.assert_array_equal(model.decision_function(file), same.decision_function(X.astype(float)))

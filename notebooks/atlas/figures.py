@@ -1,4 +1,4 @@
-"""Charts of the atlas."""
+"""Drawings and tables of the atlas: what competes and what it costs, ranks, and what to use when."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from kernsemble.data.store import load
+from kernsemble.report.comparisons import significant
 from kernsemble.report.figures import PALETTE, draw_band, subplots
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from atlas.compare import (
     KINDS,
+    LEVEL,
     ROPE,
     Comparison,
     Kind,
@@ -18,8 +22,11 @@ from atlas.compare import (
     best_peer,
     compare,
     critical_difference,
+    friedman,
     front,
+    labels_of,
     nemenyi,
+    serving,
 )
 
 # Where a method comes from: paper (or today), color, marker.
@@ -261,3 +268,230 @@ def _draw_members(axes: Axes, evidence: Evidence, label: str, method: str, look:
     axes.plot([differ, differ], [members, ensemble], color=color, lw=1.0)  # arrows alone set no limits
     arrow = {"arrowstyle": "->", "color": color, "lw": 1.0, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", (differ, ensemble), (differ, members), arrowprops=arrow)
+
+
+# Method -> key of its grid, and what its size counts.
+METHODS = {
+    "SVM-Stump": ("svm_stump", "support vectors"),
+    "SVM-Perc": ("svm_perceptron", "support vectors"),
+    "CGENS-SLS": ("cgens_sls", "stumps"),
+    "MultiBoost-cw": ("multiboost", "stumps"),
+    "ExRM": ("exrm", "linear machines"),
+    "DRM": ("drm", "training rows"),
+    "AdaBoost-Stump": ("adaboost", "stumps"),
+    "AdaBoost-Perc": ("adaboost_perceptron", "perceptrons"),
+    "LPBoost": ("lpboost", "stumps"),
+    "CGENS-Stump": ("cgens_stump", "stumps"),
+    "CGENS-Fourier": ("cgens_fourier", "cosines"),
+    "CG-Boost-l1": ("cg_boost", "kernel columns"),
+    "CG-Boost-l2": ("cg_boost", "kernel columns"),
+    "AdaBoost.MH": ("adaboost", "stumps"),
+    "AdaBoost.ECC": ("adaboost", "stumps"),
+    "AdaBoost.MO": ("adaboost_mo", "stumps"),
+    "SVM-Gauss": ("svm_gauss", "support vectors"),
+    "RandomForest": ("random_forest", "leaves"),
+    "HistGB": ("histgb", "leaves"),
+    "LightGBM": ("lightgbm", "leaves"),
+    "XGBoost": ("xgboost", "leaves"),
+}
+
+
+def grid_of(study: Study, method: str) -> list[dict]:
+    """Return the configurations of a method."""
+    return study.protocol("arena")[f"grid_{METHODS[method][0]}"]
+
+
+def cells_of(study: Study, kind: Kind) -> dict[str, tuple[str, ...]]:
+    """Return the sets and methods of a comparison, complete or not, for a table of errors."""
+    evidence = study.evidence("arena")
+    labels = labels_of(evidence, kind)
+    return {"datasets": tuple(labels), "methods": serving(evidence, labels)}
+
+
+def show_data(study: Study) -> Table:
+    """Return the sets of the scale with their sizes, and how many rows take part."""
+    protocol = study.protocol("arena")
+    rows = []
+    for label in study.evidence("arena").datasets:
+        data = load(label)
+        sizes = (data.n_samples, min(data.n_samples, protocol["max_rows"]), data.n_features, data.n_classes)
+        rows.append((Cell(label), *(Cell(str(size)) for size in sizes)))
+    header = ("set", "rows", "about so many take part", "features", "classes")
+    table = Table(header, tuple(rows), scale_note(study).strip())
+    save_table(study, table, "data")
+    return table
+
+
+def show_grids(study: Study) -> Table:
+    """Return the configurations of each method: what they share, and what differs."""
+    rows = []
+    for method, (_, unit) in METHODS.items():
+        grid = grid_of(study, method)
+        shared = {name: value for name, value in grid[0].items() if all(c[name] == value for c in grid)}
+        varied = [", ".join(f"{n} {_text(v)}" for n, v in c.items() if n not in shared) for c in grid]
+        fixed = ", ".join(f"{name} {_text(value)}" for name, value in shared.items())
+        rows.append((Cell(method), Cell("; ".join(varied)), Cell(fixed), Cell(unit)))
+    table = Table(("method", "five configurations", "fixed", "its size counts"), tuple(rows))
+    save_table(study, table, "grids")
+    return table
+
+
+def _text(value: float | int | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def show_costs(study: Study, kind: Kind) -> Table:
+    """Return for each method its rank and error, and geometric means over sets of times and sizes."""
+    comparison = compare(study, kind)
+    metrics = ("tuning_seconds", "fit_seconds", "predict_seconds", "kilobytes")
+    rows = []
+    for place, method in enumerate(comparison.methods) if comparison.datasets else ():
+        typical = [comparison.typical(metric)[place] for metric in metrics]
+        cells = [f"{comparison.ranks[method]:.1f}", f"{comparison.errors[:, place].mean():.1f}"]
+        cells += [significant(value, 2) for value in typical]
+        size = np.median(comparison.values["size"][:, place])
+        rows.append((Cell(method), *map(Cell, cells), Cell(f"{size:.0f} {METHODS[method][1]}")))
+    header = (
+        kind, "average rank", "mean error (%)", "tuning (s)", "training (s)",
+        "1000 predictions (s)", "kB", "size",
+    )  # fmt: skip
+    n_sets = len(comparison.datasets)
+    caption = f"{scale_note(study)}{n_sets} sets; times and kB: geometric means over sets; sizes: medians."
+    table = Table(header, tuple(sorted(rows, key=lambda row: float(row[1].text))), caption)
+    save_table(study, table, f"costs_{kind.replace(' ', '_')}")
+    return table
+
+
+_WANTED = {
+    "a short training": ("fit_seconds", "s"),
+    "fast predictions": ("predict_seconds", "s for 1000 rows"),
+    "a small model": ("kilobytes", "kB"),
+}
+
+
+def show_answers(study: Study) -> Table:
+    """Return which method serves which wish best, with the numbers behind it."""
+    rows = []
+    for kind in KINDS[:2]:
+        comparison = compare(study, kind)
+        if len(comparison.datasets) < _FEWEST_SETS:
+            rows.append((Cell(kind), Cell("any"), Cell("…"), Cell("too few sets are complete")))
+            continue
+        rows.append((Cell(kind), *_smallest_error(comparison)))
+        rows += [(Cell(kind), *_cheapest(comparison, wish)) for wish in _WANTED]
+    caption = (
+        f"{scale_note(study)}Short, fast and small: the least of the methods whose mean error is within "
+        f"{ROPE:g} point of the least."
+    )
+    table = Table(("classes", "you want", "take", "numbers"), tuple(rows), caption)
+    save_table(study, table, "answers")
+    return table
+
+
+def _smallest_error(comparison: Comparison) -> tuple[Cell, Cell, Cell]:
+    ranks = comparison.ranks.sort_values()
+    limit = critical_difference(len(comparison.methods), len(comparison.datasets))
+    apart = [name for name in ranks.index[1:] if ranks[name] - ranks.iloc[0] >= limit]
+    close = [name for name in ranks.index[1:] if name not in apart]
+    best = str(ranks.index[0])
+    error = comparison.by_method("error", best).mean()
+    note = f"average rank {ranks.iloc[0]:.1f} of {len(ranks)}, mean error {error:.1f} %; "
+    if len(apart) < len(close):
+        note += f"told apart from: {', '.join(apart) or 'none'}"
+    else:
+        note += f"not told apart from: {', '.join(close) or 'none'}"
+    return Cell("the smallest error"), Cell(best), Cell(note)
+
+
+def _cheapest(comparison: Comparison, wish: str) -> tuple[Cell, Cell, Cell]:
+    metric, unit = _WANTED[wish]
+    errors, cost = comparison.errors.mean(axis=0), comparison.typical(metric)
+    good = np.flatnonzero(errors <= errors.min() + ROPE)
+    first = int(good[cost[good].argmin()])
+    best = int(errors.argmin())
+    note = (
+        f"{significant(cost[first], 2)} {unit}, mean error {errors[first]:.1f} %; "
+        f"{comparison.methods[best]}: {significant(cost[best], 2)} {unit}, {errors[best]:.1f} %"
+    )
+    return Cell(wish), Cell(comparison.methods[first]), Cell(note)
+
+
+def show_ranks(study: Study) -> Table:
+    """Return Friedman's test and the critical difference of each comparison."""
+    rows = []
+    for kind in KINDS:
+        comparison = compare(study, kind)
+        n_sets, n_methods = len(comparison.datasets), len(comparison.methods)
+        counts = Cell(str(n_sets)), Cell(str(n_methods))
+        if n_sets < _FEWEST_SETS:
+            rows.append((Cell(kind), *counts, Cell("…"), Cell("…"), Cell("…")))
+            continue
+        statistic, p_value = friedman(comparison)
+        ranks = comparison.ranks
+        first = f"{ranks.idxmin()} ({ranks.min():.1f})"
+        p_text = "< 0.0001" if p_value < 1e-4 else significant(p_value, 2)
+        limit = f"{critical_difference(n_methods, n_sets):.2f}"
+        rows.append((Cell(kind), *counts, Cell(f"{statistic:.1f} (p {p_text})"), Cell(limit), Cell(first)))
+    header = ("comparison", "sets", "methods", "Friedman", "critical difference", "best rank")
+    caption = f"{scale_note(study)}Critical difference of average ranks: Nemenyi's test at {100 * LEVEL:g} %."
+    table = Table(header, tuple(rows), caption)
+    save_table(study, table, "ranks")
+    return table
+
+
+def show_probabilities(study: Study, kind: Kind) -> Table:
+    """Return for each method the probabilities against the best method of today."""
+    comparison = compare(study, kind)
+    if len(comparison.datasets) < _FEWEST_SETS:
+        rows, rival = (
+            ((Cell("…"), Cell("too few sets are complete"), Cell(""), Cell("")),),
+            "the best of today",
+        )
+    else:
+        rival = best_peer(comparison)
+        found = against(comparison, rival)
+        ordered = sorted(found, key=lambda method: comparison.ranks[method])
+        rows = tuple((Cell(m), *(Cell(f"{share:.2f}") for share in found[m])) for m in ordered)
+    header = (f"{kind}, against {rival}", "better", "equal", "worse")
+    caption = (
+        f"{scale_note(study)}Bayesian signed-rank test over sets; equal: within {ROPE:g} point of error."
+    )
+    table = Table(header, rows, caption)
+    save_table(study, table, f"probabilities_{kind.replace(' ', '_')}")
+    return table
+
+
+def show_masters(study: Study) -> Table:
+    """Return objectives and gaps of both masters over both oracles, and whether they agree."""
+    evidence = study.evidence("masters")
+    rows = []
+    for label in evidence.datasets:
+        for family in ("stumps", "kernels"):
+            pair = [f"{family} / {master}" for master in ("CGENS", "CG-Boost")]
+            if set(pair) <= set(evidence.methods):
+                rows.append((Cell(label), Cell(family), *_pair_cells(evidence, label, pair)))
+    header = ("set", "hypotheses", "CGENS", "columns", "CG-Boost", "columns", "difference", "sum of gaps")
+    caption = (
+        f"{scale_note(study)}Objectives of the first run, the largest difference over runs and the largest "
+        "sum of the two certified gaps."
+    )
+    table = Table(header, tuple(rows), caption)
+    save_table(study, table, "masters")
+    return table
+
+
+def _pair_cells(evidence, label: str, pair: list[str]) -> list[Cell]:
+    values = {
+        metric: [evidence.sample(metric, dataset=label, method=method).values for method in pair]
+        for metric in ("objective", "gap", "columns")
+    }
+    if not all(len(some) for some in values["objective"]):
+        return [Cell("…")] * 6
+    shared = min(map(len, values["objective"]))
+    objectives, gaps = (np.array([some[:shared] for some in values[m]]) for m in ("objective", "gap"))
+    cells = []
+    for k in range(2):
+        cells += [Cell(significant(objectives[k, 0], 5)), Cell(f"{values['columns'][k][0]:.0f}")]
+    difference, allowed = np.abs(np.diff(objectives, axis=0)).max(), gaps.sum(axis=0).max()
+    mark = "✓" if (np.abs(np.diff(objectives, axis=0))[0] <= gaps.sum(axis=0)).all() else "✗"
+    return [*cells, Cell(f"{difference:.1e}", mark=mark), Cell(f"{allowed:.1e}")]

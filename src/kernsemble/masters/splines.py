@@ -62,6 +62,7 @@ _SAMPLE, _RATIO = 20_000, 8  # least rows of a sample, and how many others one o
 _SAMPLE_TOL = 1e-2  # to which a sample is solved
 _PATIENCE, _STALLED = 60, 0.99  # steps without a gap smaller by that factor, after which rounding rules
 _IMBALANCE = 1e-15  # of the multipliers, relative to their sum and the root of their number, that is none
+_BALANCED = 1e-12  # share of their sizes that multipliers may sum to
 _ROUNDING = 2e-15  # of a sum, relative to its terms
 _FLOOR = 5e-13  # relative gap below which rounding rules
 _LONGER = 1e-13  # by so much scores are scaled up past the margin, where rounding could undo it
@@ -225,7 +226,12 @@ class _Splines:
         """Targets less their mean, in the boxes' proportions: their multiples are dual points."""
         loss = self.loss
         share = np.where(loss.upper > loss.lower, self.share, 0.0)
-        return share * (loss.target - float(share @ loss.target) / max(share.sum(), np.finfo(float).tiny))
+        total = max(float(share.sum()), np.finfo(float).tiny)
+        ray = share * (loss.target - float(share @ loss.target) / total)
+        ray -= share * (float(ray.sum()) / total)
+        if abs(ray.sum()) > _BALANCED * np.abs(ray).sum():
+            return np.zeros_like(ray)  # the targets are equal, but for rounding
+        return ray
 
     def _stretch(self, ray: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The best multiple of a dual point, in the boxes, and its pull."""
@@ -298,7 +304,7 @@ class _Splines:
         self.residual = pull - self.bent
         self.lack = problem.energy(self.residual)
         self._offer_primal(0.5 * float(self.g @ self.bent))
-        if balanced:
+        if balanced and abs(self.V.sum()) <= _BALANCED * np.abs(self.V).sum():
             self._offer_dual(self.V, pull)
 
     def _offer_primal(self, norm: float) -> None:

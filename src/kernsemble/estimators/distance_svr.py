@@ -21,7 +21,6 @@ from kernsemble.hypotheses.knots import MOST
 from kernsemble.masters.base import relative
 from kernsemble.masters.losses import BoxLoss
 
-
 _EQUAL = 1e-14  # relative difference of values that is rounding
 
 

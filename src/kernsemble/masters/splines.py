@@ -101,6 +101,10 @@ class SplineProblem:
         """``H'V``."""
         return columns.histogram(self.codes, self.knots.first, V)
 
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Codes of some rows."""
+        return columns.take_rows(self.codes, rows)
+
     def bend(self, g: np.ndarray) -> np.ndarray:
         """``L g``."""
         force = self.stiffness[:-1] * np.diff(g)
@@ -120,7 +124,7 @@ class SplineProblem:
 
     def sample(self) -> SplineProblem | None:
         """Some of the rows, each standing for several; None if that would not pay."""
-        n = self.codes.shape[1]
+        n = len(self.loss.target)
         size = max(_SAMPLE, n // _RATIO)
         if n < 2 * size:
             return None
@@ -130,7 +134,7 @@ class SplineProblem:
             return None
         bend = None if loss.curvature is None else loss.curvature / ratio
         loss = replace(loss, lower=ratio * loss.lower, upper=ratio * loss.upper, curvature=bend)
-        return SplineProblem(self.knots, columns.take_rows(self.codes, rows), loss)
+        return SplineProblem(self.knots, self.take(rows), loss)
 
 
 def solve_splines(
@@ -173,8 +177,8 @@ def solve_splines(
     sample = problem.sample() if start is None else None
     if sample is not None:
         few = solve_splines(sample, tol=max(tol, _SAMPLE_TOL), max_iter=max_iter)
-        ratio = problem.codes.shape[1] / sample.codes.shape[1]
-        start = replace(few, u=np.zeros(problem.codes.shape[1]), delta=few.delta * ratio)
+        n = len(problem.loss.target)
+        start = replace(few, u=np.zeros(n), delta=few.delta * n / len(few.u))
     found = _Splines(problem, start)
     n_iter, inner, since, gap = 0, 0, 0, found.gap
     while found.gap > found.limit(tol) and n_iter < max_iter and since < _PATIENCE:
@@ -328,7 +332,7 @@ class _Splines:
     def _direction(self, free: np.ndarray) -> np.ndarray:
         """Newton's step: eliminate knots without free rows, solve, and fill them in."""
         problem, values, first = self.problem, self.problem.knots.values, self.problem.knots.first
-        codes, D = columns.take_rows(problem.codes, free), self.smoothed.slope[free]
+        codes, D = problem.take(free), self.smoothed.slope[free]
         weight = columns.histogram(codes, first, D)
         kept = np.flatnonzero(weight > 0.0)
         begin = np.searchsorted(kept, first)

@@ -21,6 +21,8 @@ from kernsemble.hypotheses.knots import MOST
 from kernsemble.masters.base import relative
 from kernsemble.masters.losses import BoxLoss
 
+_EQUAL = 1e-14  # relative difference of values that is rounding
+
 
 class DistanceKernelSVR(AdditiveModel, RegressorMixin, BaseEstimator):
     """Support vector regression with the stump or the perceptron kernel, for any number of samples.
@@ -105,13 +107,16 @@ class DistanceKernelSVR(AdditiveModel, RegressorMixin, BaseEstimator):
         weight = check_weights(sample_weight, len(X))
         check_consistent_length(X, y, weight)
         X, y, weight = X[weight > 0], y[weight > 0].astype(np.float64), weight[weight > 0]
+        offset = float(np.average(y, weights=weight))  # no digits are lost to it
+        y = np.where(np.abs(y - offset) > _EQUAL * abs(offset), y - offset, 0.0)
         rows = self._code(X, self.n_directions if self.kernel == "perceptron" else None)
         if self.loss == "squared_error":
             loss = BoxLoss.least_squares(y, 2.0 * self.C * weight)
         else:
             loss = BoxLoss.tube(y, self.C * weight, float(self.epsilon))
         solved = solve_machines(rows, [(loss, None)], weight, self.tol, self.max_iter)
-        (solution,), self._shapes, (self.intercept_,) = solved
+        (solution,), self._shapes, (intercept,) = solved
+        self.intercept_ = float(intercept) + offset
         solution.warn_unless_converged(label(self))
         self.objective_, self.dual_gap_ = solution.objective, solution.gap
         self.relative_gap_ = relative(max(solution.gap, 0.0), solution.objective)

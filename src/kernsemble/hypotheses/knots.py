@@ -70,11 +70,26 @@ class Knots:
         array([1., 2., 5., 6.])
         """
         most = most or len(X)
-        if len(X) > _WHOLE:
-            parts = _knots_of_blocks(X, most)
-        else:
-            parts = _each_column(X, lambda column: _knots_of(column, most))
-        values, edges, rounded = zip(*parts, strict=True)
+        if len(X) <= _WHOLE:
+            return cls._of(_each_column(X, lambda column: _knots_of(column, most)))
+        known = distinct_values(X, most)
+        edges = edges_of_parts(known, X[sampled(len(X))], most)
+        return cls.of_parts(known, edges, sums_of_parts(X, edges))
+
+    @classmethod
+    def of_parts(cls, known: list, edges: list, sums: list) -> Knots:
+        """Knots from a column's distinct values, or its parts' edges and (2, n_parts) sums and counts."""
+        exact = [None if values is None else values.astype(np.float64) for values in known]
+        return cls._of(
+            [
+                (sums[j][0] / sums[j][1], edges[j], True) if values is None else (values, values, False)
+                for j, values in enumerate(exact)
+            ]
+        )
+
+    @classmethod
+    def _of(cls, columns: list[tuple[np.ndarray, np.ndarray, bool]]) -> Knots:
+        values, edges, rounded = zip(*columns, strict=True)
         first = np.cumsum([0, *map(len, values)])
         return cls(np.concatenate(values), np.concatenate(edges), first, np.array(rounded))
 
@@ -127,37 +142,47 @@ def _knots_of(column: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, bo
     return values, np.append(ascending[starts[1:] - 1], ascending[-1]).astype(np.float64), True
 
 
-def _knots_of_blocks(X: np.ndarray, most: int) -> list[tuple[np.ndarray, np.ndarray, bool]]:
-    """The same for more rows than are sorted at once: parts of nearly equal size in a sample of the rows."""
-    blocks = range(0, len(X), _PART)
+def sampled(n: int) -> np.ndarray:
+    """Numbers of the rows that stand for n where not all are sorted at once."""
+    return np.unique(np.linspace(0, n - 1, min(n, _WHOLE)).astype(np.intp))
+
+
+def distinct_values(X: np.ndarray, most: int) -> list[np.ndarray | None]:
+    """Distinct values of each column, or None where they are more than ``most``; block by block."""
     known: list = [np.empty(0, X.dtype)] * X.shape[1]
-    for start in blocks:
-        found = _each_column(np.asarray(X[start : start + _PART]), np.unique)
-        known = [_merge(old, new, most) for old, new in zip(known, found, strict=True)]
-    some = np.unique(np.linspace(0, len(X) - 1, _WHOLE).astype(np.intp))
-    sample = np.asarray(X[some]) if any(values is None for values in known) else None
-    parts = []
-    for j, values in enumerate(known):
-        if values is not None:
-            parts.append((values.astype(np.float64), values.astype(np.float64), False))
-            continue
-        edges = _knots_of(sample[:, j], most)[1]
-        sums, counts = np.zeros((2, len(edges)))
-        for start in blocks:
-            column = np.asarray(X[start : start + _PART, j], dtype=np.float64)
-            places = np.searchsorted(edges[:-1], column)
-            sums += np.bincount(places, column, len(edges))
-            counts += np.bincount(places, minlength=len(edges))
-        parts.append((sums / counts, edges, True))
-    return parts
+    for start in range(0, len(X), _PART):
+        known = merge_values(known, _each_column(np.asarray(X[start : start + _PART]), np.unique), most)
+    return known
 
 
-def _merge(old: np.ndarray | None, new: np.ndarray, most: int) -> np.ndarray | None:
-    """All values of both, or None if they are too many."""
-    if old is None or len(new) > most:
+def merge_values(one: list, other: list, most: int) -> list[np.ndarray | None]:
+    """Distinct values in either of two sets of rows."""
+    return [_union(a, b, most) for a, b in zip(one, other, strict=True)]
+
+
+def _union(one: np.ndarray | None, other: np.ndarray | None, most: int) -> np.ndarray | None:
+    if one is None or other is None or len(other) > most:
         return None
-    both = np.union1d(old, new)
+    both = np.union1d(one, other)
     return both if len(both) <= most else None
+
+
+def edges_of_parts(known: list, sample: np.ndarray, most: int) -> list[np.ndarray | None]:
+    """Edges of the parts of columns that are rounded, of nearly equal size in the sample; else None."""
+    return [_knots_of(sample[:, j], most)[1] if values is None else None for j, values in enumerate(known)]
+
+
+def sums_of_parts(X: np.ndarray, edges: list[np.ndarray | None]) -> list[np.ndarray | None]:
+    """Sum and number of the values in each part (2, n_parts), of columns that are rounded; block by block."""
+    sums = [None if own is None else np.zeros((2, len(own))) for own in edges]
+    for start in range(0, len(X), _PART):
+        block = np.asarray(X[start : start + _PART])
+        for j, own in enumerate(edges):
+            if own is not None:
+                places = np.searchsorted(own[:-1], block[:, j])
+                sums[j][0] += np.bincount(places, block[:, j], len(own))
+                sums[j][1] += np.bincount(places, minlength=len(own))
+    return sums
 
 
 def gather(codes: np.ndarray, first: np.ndarray, table: np.ndarray) -> np.ndarray:

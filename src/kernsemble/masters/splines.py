@@ -62,6 +62,7 @@ _SAMPLE, _RATIO = 20_000, 8  # least rows of a sample, and how many others one o
 _SAMPLE_TOL = 1e-2  # to which a sample is solved
 _PATIENCE, _STALLED = 60, 0.99  # steps without a gap smaller by that factor, after which rounding rules
 _IMBALANCE = 1e-15  # of the multipliers, relative to their sum and the root of their number, that is none
+_BALANCED = 1e-12  # share of their sizes that multipliers may sum to
 _ROUNDING = 2e-15  # of a sum, relative to its terms
 _FLOOR = 5e-13  # relative gap below which rounding rules
 _LONGER = 1e-13  # by so much scores are scaled up past the margin, where rounding could undo it
@@ -100,6 +101,10 @@ class SplineProblem:
         """``H'V``."""
         return columns.histogram(self.codes, self.knots.first, V)
 
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Codes of some rows."""
+        return columns.take_rows(self.codes, rows)
+
     def bend(self, g: np.ndarray) -> np.ndarray:
         """``L g``."""
         force = self.stiffness[:-1] * np.diff(g)
@@ -119,7 +124,7 @@ class SplineProblem:
 
     def sample(self) -> SplineProblem | None:
         """Some of the rows, each standing for several; None if that would not pay."""
-        n = self.codes.shape[1]
+        n = len(self.loss.target)
         size = max(_SAMPLE, n // _RATIO)
         if n < 2 * size:
             return None
@@ -129,7 +134,7 @@ class SplineProblem:
             return None
         bend = None if loss.curvature is None else loss.curvature / ratio
         loss = replace(loss, lower=ratio * loss.lower, upper=ratio * loss.upper, curvature=bend)
-        return SplineProblem(self.knots, columns.take_rows(self.codes, rows), loss)
+        return SplineProblem(self.knots, self.take(rows), loss)
 
 
 def solve_splines(
@@ -172,8 +177,8 @@ def solve_splines(
     sample = problem.sample() if start is None else None
     if sample is not None:
         few = solve_splines(sample, tol=max(tol, _SAMPLE_TOL), max_iter=max_iter)
-        ratio = problem.codes.shape[1] / sample.codes.shape[1]
-        start = replace(few, u=np.zeros(problem.codes.shape[1]), delta=few.delta * ratio)
+        n = len(problem.loss.target)
+        start = replace(few, u=np.zeros(n), delta=few.delta * n / len(few.u))
     found = _Splines(problem, start)
     n_iter, inner, since, gap = 0, 0, 0, found.gap
     while found.gap > found.limit(tol) and n_iter < max_iter and since < _PATIENCE:
@@ -225,7 +230,12 @@ class _Splines:
         """Targets less their mean, in the boxes' proportions: their multiples are dual points."""
         loss = self.loss
         share = np.where(loss.upper > loss.lower, self.share, 0.0)
-        return share * (loss.target - float(share @ loss.target) / max(share.sum(), np.finfo(float).tiny))
+        total = max(float(share.sum()), np.finfo(float).tiny)
+        ray = share * (loss.target - float(share @ loss.target) / total)
+        ray -= share * (float(ray.sum()) / total)
+        if abs(ray.sum()) > _BALANCED * np.abs(ray).sum():
+            return np.zeros_like(ray)  # the targets are equal, but for rounding
+        return ray
 
     def _stretch(self, ray: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The best multiple of a dual point, in the boxes, and its pull."""
@@ -298,7 +308,7 @@ class _Splines:
         self.residual = pull - self.bent
         self.lack = problem.energy(self.residual)
         self._offer_primal(0.5 * float(self.g @ self.bent))
-        if balanced:
+        if balanced and abs(self.V.sum()) <= _BALANCED * np.abs(self.V).sum():
             self._offer_dual(self.V, pull)
 
     def _offer_primal(self, norm: float) -> None:
@@ -322,7 +332,7 @@ class _Splines:
     def _direction(self, free: np.ndarray) -> np.ndarray:
         """Newton's step: eliminate knots without free rows, solve, and fill them in."""
         problem, values, first = self.problem, self.problem.knots.values, self.problem.knots.first
-        codes, D = columns.take_rows(problem.codes, free), self.smoothed.slope[free]
+        codes, D = problem.take(free), self.smoothed.slope[free]
         weight = columns.histogram(codes, first, D)
         kept = np.flatnonzero(weight > 0.0)
         begin = np.searchsorted(kept, first)

@@ -233,12 +233,20 @@ def adopt(options: argparse.Namespace) -> int:
 
 def ledger(options: argparse.Namespace) -> int:
     """Write the ledger, or check that the committed one is current."""
-    from kernsemble.report.ledger import judge_all, ledger_files, ledger_summary, standings, totals
+    from kernsemble.report.ledger import (
+        committed_studies,
+        judge_all,
+        ledger_files,
+        ledger_summary,
+        standings,
+        totals,
+    )
     from kernsemble.report.score import update_readme
     from kernsemble.trials.study import find_root
 
     root = find_root()
-    rows, evidence = judge_all(root), standings(root)
+    studies = committed_studies(root)
+    rows, evidence = judge_all(root, studies=studies), standings(studies.values())
     folder: Path = root / "results" / "paper"
     for line in ledger_summary(totals(rows)):
         say(line)

@@ -452,10 +452,18 @@ def _settled(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
     return rows
 
 
-def judge_all(root: Path, papers: Sequence[str] = PAPERS) -> list[LedgerRow]:
+def committed_studies(root: Path, papers: Sequence[str] | None = None) -> dict[str, Study]:
+    """Return the studies (some, or all) that read the committed evidence and compute nothing."""
+    written = available_papers()
+    wanted = written if papers is None else [key for key in papers if "." in key or key in written]
+    return {key: Study(key, "paper", root, compute=False) for key in wanted}
+
+
+def judge_all(
+    root: Path, papers: Sequence[str] = PAPERS, studies: Mapping[str, Study] | None = None
+) -> list[LedgerRow]:
     """Judge every printed number and every claim on the committed evidence."""
-    written = {key for key in papers if "." in key or key in available_papers()}
-    studies = {key: Study(key, "paper", root, compute=False) for key in papers if key in written}
+    studies = committed_studies(root, papers) if studies is None else studies
     readings = {key: load_reading(key) for key in papers}
     cells = read_cells(root / "published" / "published.csv")
     claims = read_claims(root / "published" / "claims.yaml")
@@ -463,9 +471,8 @@ def judge_all(root: Path, papers: Sequence[str] = PAPERS) -> list[LedgerRow]:
     return rows + [judge_claim(c, readings.get(c.paper), studies.get(c.paper)) for c in claims]
 
 
-def standings(root: Path) -> dict[str, Standing]:
-    """Return how the committed rows stand, overall and of each study."""
-    studies = [Study(key, "paper", root, compute=False) for key in available_papers()]
+def standings(studies: Iterable[Study]) -> dict[str, Standing]:
+    """Return how the rows of studies stand, overall and of each."""
     own = {study.key: study.standing for study in studies}
     overall = Standing()
     for standing in own.values():

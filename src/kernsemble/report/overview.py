@@ -21,7 +21,7 @@ def exhibit_lines(key: str, scale: str, jobs: int | None = None, *, why: bool = 
     """
     n_jobs = number_of_jobs(jobs)
     study = Study(key, scale, find_root(), compute=False)
-    whole = Study(key, "paper", study.root, compute=False)
+    whole = study if scale == "paper" else Study(key, "paper", study.root, compute=False)
     yield f"{study.key}: {study.title} ({scale} scale, {n_jobs} jobs)"
     width = max(map(len, study.exhibits), default=0)
     origins, standing = Origins(study), Standing()
@@ -29,7 +29,7 @@ def exhibit_lines(key: str, scale: str, jobs: int | None = None, *, why: bool = 
         evidence = study.read(name)
         wanted = len(evidence.plan.stamps)
         if wanted:
-            known = [evidence, whole.read(name)]
+            known = [evidence] if whole is study else [evidence, whole.read(name)]
             done = f"{len(evidence.current):>6} of {wanted:<6}"
             yield f"  {name:{width}}  {done} {_state(evidence, known, n_jobs)}"
             standing.merge(evidence.standing)

@@ -95,7 +95,7 @@ def _groups(study: Study, found: Evidence) -> Iterator[Group]:
     groups: dict[tuple[str, str], dict[Key, Row]] = {}
     for row in found.rows:
         today = plan.stamps.get(row.key)
-        same_inputs = today is not None and row.stamp == today._replace(code=row.stamp.code)
+        same_inputs = today is not None and row.stamp[1:] == today[1:]
         if not same_inputs or row.key in found.paths or warrants.path(row.stamp.code, today.code) is not None:
             continue
         groups.setdefault((warrants.head(row.stamp.code), today.code), {})[row.key] = row

@@ -16,11 +16,10 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from kernsemble.trials.errors import PlanError
+from kernsemble.trials.errors import PlanError, read_once
 from kernsemble.trials.plan import Key, Stamp
 from kernsemble.trials.provenance import NOT_RECORDED, Provenance
 
@@ -45,16 +44,16 @@ class Row(NamedTuple):
     provenance: Provenance = NOT_RECORDED
 
 
-@dataclass
-class Contents:
+class Contents(NamedTuple):
     """What a file of evidence holds: sound rows in their order, and the numbers of damaged lines."""
 
-    rows: list[Row] = field(default_factory=list)
-    damaged: list[int] = field(default_factory=list)
+    rows: Sequence[Row] = ()
+    damaged: Sequence[int] = ()
     clean: bool = True
 
 
-def read_rows(path: Path, metrics: Sequence[str]) -> Contents:
+@read_once
+def read_rows(path: Path, metrics: tuple[str, ...]) -> Contents:
     """Read a file of evidence; lines that fail their check are counted, never used.
 
     The check of a row covers the header above it: a row is read under the file's header, or under today's
@@ -63,7 +62,7 @@ def read_rows(path: Path, metrics: Sequence[str]) -> Contents:
     Parameters
     ----------
     path : Path
-    metrics : sequence of str
+    metrics : tuple of str
         Columns that the exhibit declares today; others in the file are left out.
     """
     try:
@@ -76,21 +75,20 @@ def read_rows(path: Path, metrics: Sequence[str]) -> Contents:
     own, today = lines[0].rstrip(b"\r"), _header(metrics)
     headers = {line: columns for line in (own, today) if (columns := _columns(line))}
     checks = {line: zlib.crc32(line) for line in headers}
-    contents, fitting, known = Contents(), set(), frozenset(metrics)
+    rows, damaged, fitting, known = [], [], set(), frozenset(metrics)
     for number, line in enumerate(lines[1:], start=2):
         body, _, check = line.rstrip(b"\r").rpartition(b",")
         ended = number < len(lines)  # the last line ends in a line break, or was cut off
         header = next((h for h in headers if ended and _crc(body, checks[h]) == check), None)
         row = _row(headers[header], body, known) if header is not None else None
         if row is not None:
-            contents.rows.append(row)
+            rows.append(row)
             fitting.add(header)
         elif line or ended:
-            contents.damaged.append(number)
+            damaged.append(number)
     if own not in headers or fitting == {today} != {own}:
-        contents.damaged.insert(0, 1)
-    contents.clean = own == today and not contents.damaged and data.endswith(b"\n")
-    return contents
+        damaged.insert(0, 1)
+    return Contents(rows, damaged, own == today and not damaged and data.endswith(b"\n"))
 
 
 def _header(metrics: Sequence[str]) -> bytes:
@@ -109,7 +107,8 @@ def _columns(line: bytes) -> tuple[str, ...] | None:
 
 
 def _row(columns: tuple[str, ...], body: bytes, known: frozenset[str]) -> Row | None:
-    cells = next(csv.reader([body.decode(errors="replace")]), [])
+    text = body.decode(errors="replace")
+    cells = next(csv.reader([text]), []) if '"' in text else text.split(",")
     if len(cells) != len(columns):
         return None
     dataset, method, trial, *values, seconds, code, lock, arithmetic, params, data = cells

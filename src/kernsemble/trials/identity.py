@@ -28,6 +28,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -195,7 +196,13 @@ def _definition(symbol: Symbol) -> Definition:
         writer.pieces.append(Symbol(module, ON_IMPORT))
     for statement in names.defined.get(name, ()):
         writer.visit(statement)
-    return Definition(tuple(writer.pieces), tuple(writer.refused))
+    return Definition(tuple(_joined(writer.pieces)), tuple(writer.refused))
+
+
+def _joined(pieces: list[str | Symbol]) -> Iterator[str | Symbol]:
+    """Yield the symbols, and as one the pieces of text between two of them."""
+    for are_symbols, group in groupby(pieces, key=lambda piece: isinstance(piece, Symbol)):
+        yield from group if are_symbols else ("\x1f".join(group),)
 
 
 class _Names(NamedTuple):

@@ -16,7 +16,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from kernsemble.data.strict_yaml import read_yaml
-from kernsemble.trials.errors import PlanError, shown
+from kernsemble.trials.errors import PlanError, read_once, shown
 from kernsemble.trials.registry import Paper, TrialFunction
 
 SCALES = ("paper", "quick", "smoke")
@@ -75,18 +75,21 @@ def params_hash(values: Mapping[str, Any]) -> str:
 
 def read_params(path: Path, paper: Paper) -> PaperParams:
     """Return the checked section of a paper; raise ``PlanError`` with the offending key otherwise."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path}: cannot be read: {error}") from None
-    try:
-        document = read_yaml(text)
-    except ValueError as error:
-        raise PlanError(f"{path} is not valid YAML: {error}.") from None
-    document = _mapping(document, str(path))
+    document = _document(path)
     if paper.key not in document:
         raise PlanError(f"{path} has no section {paper.key!r}; it has {_listed(document)}.")
     return check_section(document[paper.key], paper)
+
+
+@read_once
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        document = read_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path}: cannot be read: {error}") from None
+    except ValueError as error:
+        raise PlanError(f"{path} is not valid YAML: {error}.") from None
+    return _mapping(document, str(path))
 
 
 def check_section(section: Any, paper: Paper) -> PaperParams:

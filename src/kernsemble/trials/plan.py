@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,7 +85,11 @@ class ExhibitPlan:
     @cached_property
     def stamps(self) -> dict[Key, Stamp]:
         """Every row that belongs to the scale, with today's stamp."""
-        return {key: job.stamp for job in self.jobs() for key in job.keys}
+        return {
+            Key(label, method, number): self._inputs[function.name, label][1]
+            for number, label, function, methods in self._calls
+            for method in methods
+        }
 
     @cached_property
     def functions(self) -> dict[tuple[str, str], TrialFunction]:
@@ -104,33 +109,29 @@ class ExhibitPlan:
 
     def jobs(self, wanted: Iterable[Key] | None = None) -> list[Job]:
         """Return the calls that give the wanted rows (all by default), every dataset's trial 0 first."""
-        chosen = None if wanted is None else set(wanted)
+        chosen = self.stamps.keys() if wanted is None else set(wanted)
         jobs = []
+        for number, label, function, methods in self._calls:
+            if own := tuple(method for method in methods if (label, method, number) in chosen):
+                where = function.function.__module__, self.exhibit.name, function.name
+                jobs.append(Job(*where, label, number, own, *self._inputs[function.name, label]))
+        return jobs
+
+    @cached_property
+    def _calls(self) -> list[tuple[int, str, TrialFunction, tuple[str, ...]]]:
+        """Trial number, dataset, function and methods of all calls, every dataset's trial 0 first."""
+        calls = []
         for function in self._paper.functions[self.exhibit.name] if self._selection else ():
-            served = [label for label in self.datasets if label in (function.datasets or self.datasets)]
             methods = tuple(method for method in function.methods if method in self.methods)
             groups = [methods] if function.together else [(method,) for method in methods]
-            jobs += [
-                job
-                for label in served
+            calls += [
+                (number, label, function, group)
+                for label in self.datasets
+                if label in (function.datasets or self.datasets)
                 for number in range(self._selection.runs[label])
                 for group in groups
-                if (job := self._job(function, label, number, group, chosen)).methods
             ]
-        return sorted(jobs, key=lambda job: job.number)
-
-    def _job(
-        self,
-        function: TrialFunction,
-        label: str,
-        number: int,
-        methods: tuple[str, ...],
-        chosen: set[Key] | None,
-    ) -> Job:
-        wanted = tuple(m for m in methods if chosen is None or Key(label, m, number) in chosen)
-        module, exhibit = function.function.__module__, self.exhibit.name
-        values, stamp = self._inputs[function.name, label]
-        return Job(module, exhibit, function.name, label, number, wanted, values, stamp)
+        return sorted(calls, key=itemgetter(0))
 
     def stamp_of(self, label: str, method: str) -> Stamp:
         """Return the stamp of the rows of a dataset and method."""

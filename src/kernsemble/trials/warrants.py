@@ -32,7 +32,7 @@ from itertools import groupby
 from pathlib import Path
 from statistics import median
 
-from kernsemble.trials.errors import PlanError, shown
+from kernsemble.trials.errors import PlanError, read_once, shown
 from kernsemble.trials.plan import Key
 
 SAME_SOURCE, SAME_BITS, SAME_BY_RULE = KINDS = ("same source", "same bits", "same by rule")
@@ -70,6 +70,7 @@ class Adoption:
         return f"{self.paper} {self.exhibit}: {self.source} -> {self.target} ({self.kind})"
 
 
+@read_once
 def read_adoptions(path: Path) -> tuple[Adoption, ...]:
     """Read all adoptions; a line that cannot be true is an error that names it."""
     try:

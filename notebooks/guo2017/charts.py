@@ -153,7 +153,7 @@ def draw_contradiction(study: Study) -> Figure:
     table1 = {(c.row, c.column): c.value for c in printed_cells(study, "table1")}
     table3 = {(c.row, c.column): c.value for c in printed_cells(study, "table3")}
     names = [f"{family}{C}" for family in ("L1-ExRM", "L2-ExRM", "DRM") for C in (10, 30)]
-    reading = load_reading(study.plan.module)
+    reading = load_reading(study.module)
     cells = {(c.row, c.column): c for c in printed_cells(study, "table3")}
     figure, axes = subplots(size=(7, 3))
     for row, name in enumerate(names):
@@ -180,7 +180,7 @@ def printed_cells(study: Study, exhibit: str) -> list[PrintedCell]:
 
 def draw_z_scores(study: Study) -> Figure:
     """Draw z of the cells of table 1, by family; those beyond 8 stand at 8 as triangles."""
-    reading = load_reading(study.plan.module)
+    reading = load_reading(study.module)
     figure, axes = subplots(size=(8, 3.4))
     axes.axvspan(-2, 2, color="#EEEEEE", zorder=0)
     for cell in printed_cells(study, "table1"):

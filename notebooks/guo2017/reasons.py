@@ -73,7 +73,7 @@ def group_of(cell: PrintedCell) -> str:
 
 def show_reasons(study: Study) -> Table:
     """Return for each group of printed cells how many got which verdict, and why they do not match."""
-    reading = load_reading(study.plan.module)
+    reading = load_reading(study.module)
     counts: dict[str, Counter] = {name: Counter() for name in REASONS}
     for exhibit in ("table1", "table2", "table3"):
         for cell in printed_cells(study, exhibit):

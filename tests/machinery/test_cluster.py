@@ -26,9 +26,8 @@ from kernsemble.trials import cluster as module
 from kernsemble.trials.arithmetic import CORE_TYPE, CORE_VARIABLE, core_type
 from kernsemble.trials.cluster import DaskCluster
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.executor import WorkerLostError
+from kernsemble.trials.executor import WorkerLostError, WorkerMismatchError
 from kernsemble.trials.study import Study
-from kernsemble.trials.worker import WorkerMismatchError
 
 pytestmark = [
     pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="distributed is not installed"),
@@ -103,7 +102,7 @@ def odd_workers(folder, paper, packages):
     trials.write_text(trials.read_text().replace("shift *", "2 * shift *"))
     nothing.mkdir()
     (nothing / "kernsemble.py").write_text("raise ModuleNotFoundError('No module named kernsemble')")
-    identity = Study(paper, "paper", packages.parent / "repository").plan["table1"].jobs()[0].stamp.code
+    identity = Study(paper, "paper", packages.parent / "repository").plan("table1").jobs()[0].stamp.code
     data = {"KERNSEMBLE_DATA": str(damaged_copy(folder / "data", "sonar"))}
     kernels = {CORE_VARIABLE: "Nehalem", "KERNSEMBLE_CORETYPE": ""}
     odd = {

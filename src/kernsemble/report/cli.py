@@ -180,7 +180,7 @@ def list_papers(options: argparse.Namespace) -> int:
 def reproduce(options: argparse.Namespace) -> int:
     """Compute evidence and render the notebook of each paper; go on with the others when one fails."""
     from kernsemble.report.reproduction import Summary, check_before, reproduce_paper
-    from kernsemble.trials.evidence_file import only_writer
+    from kernsemble.trials.evidence import only_writer
     from kernsemble.trials.study import find_root
 
     keys, root = _keys(options.papers), find_root()
@@ -265,8 +265,7 @@ def ledger(options: argparse.Namespace) -> int:
 
 def fingerprint(options: argparse.Namespace) -> int:
     """Write what evidence must come from; DVC compares it with what the committed evidence came from."""
-    from kernsemble.trials.fingerprints import write_fingerprints
-    from kernsemble.trials.study import find_root
+    from kernsemble.trials.study import find_root, write_fingerprints
 
     for key in write_fingerprints(_keys(options.papers), find_root()):
         say(f"{key}: the code, parameters or data behind its trials have changed")

@@ -24,8 +24,7 @@ from typing import Any, Literal
 from kernsemble.report.comparisons import significant, z_score
 from kernsemble.report.published import Claim, PrintedCell, read_cells, read_claims
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.evidence import IncompleteEvidenceError, Sample
-from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.evidence import IncompleteEvidenceError, Sample, write_atomically
 from kernsemble.trials.registry import available_papers
 from kernsemble.trials.rooms import PAPERS, modules_with
 from kernsemble.trials.study import Study
@@ -430,14 +429,14 @@ def _claim_row(claim: Claim, verdict: Verdict, probability: float | None, note: 
 
 def judge_cells(study: Study) -> list[LedgerRow]:
     """Return the rows of a study's printed numbers; raise unless its scale has the evidence of all."""
-    reading = load_reading(study.plan.module)
+    reading = load_reading(study.module)
     cells = read_cells(study.root / "published" / "published.csv", papers=None)
     return _settled(judge_cell(cell, reading, study) for cell in cells if cell.paper == study.key)
 
 
 def judge_claims(study: Study) -> list[LedgerRow]:
     """Return the rows of a study's claims; raise unless its scale has the evidence of all."""
-    reading = load_reading(study.plan.module)
+    reading = load_reading(study.module)
     claims = read_claims(study.root / "published" / "claims.yaml", papers=None)
     return _settled(judge_claim(claim, reading, study) for claim in claims if claim.paper == study.key)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kernsemble.trials.adoption import Origins
+from kernsemble.trials.errors import duration
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.plan import Key
-from kernsemble.trials.progress import duration
-from kernsemble.trials.staleness import Origins
 from kernsemble.trials.study import Study, find_root, number_of_jobs
 from kernsemble.trials.warrants import Standing
 

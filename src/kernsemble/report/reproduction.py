@@ -10,13 +10,11 @@ from pathlib import Path
 
 from kernsemble.report.notebooks import NotebookError, render_notebook
 from kernsemble.report.published import read_cells, read_claims
-from kernsemble.trials.errors import PlanError
-from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.adoption import Origins
+from kernsemble.trials.errors import PlanError, note
+from kernsemble.trials.evidence import write_atomically
 from kernsemble.trials.executor import Report
-from kernsemble.trials.plan import Plan
-from kernsemble.trials.progress import note
 from kernsemble.trials.rooms import FOLDER
-from kernsemble.trials.staleness import Origins
 from kernsemble.trials.study import Study, TrialsFailedError, find_root, number_of_jobs, raise_on_failures
 from kernsemble.trials.verification import Agreement, compare_study
 from kernsemble.trials.warrants import Standing
@@ -80,7 +78,7 @@ class Summary:
 def check_before(keys: Sequence[str], scale: str, root: Path) -> None:
     """Read every file that a mistake can be in, of all papers asked for: now, not after hours of work."""
     for key in keys:
-        Plan(key, scale, root / "params.yaml")
+        Study(key, scale, root)
     read_cells(root / "published" / "published.csv", papers=None)
     read_claims(root / "published" / "claims.yaml", papers=None)
 
@@ -170,7 +168,7 @@ def _rendering(study: Study) -> str:
 
 def compare(study: Study, summary: Summary) -> None:
     """Compare a study with the committed evidence, and keep the result."""
-    committed = Study(study.plan.module, "paper", study.root, compute=False)
+    committed = Study(study.module, "paper", study.root, compute=False)
     agreement = compare_study(study, committed)
     summary.agreements[study.key] = agreement
     summary.committed[study.key] = committed.standing

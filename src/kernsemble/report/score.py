@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kernsemble.report.ledger import COMPARED, DECIDED, LedgerRow, Verdict
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.evidence import write_atomically
 from kernsemble.trials.rooms import PAPERS
 
 APART = tuple(verdict for verdict in Verdict if verdict not in (*COMPARED, *DECIDED))

@@ -19,8 +19,7 @@ from kernsemble.report.comparisons import best_methods, mean_and_spread
 from kernsemble.report.ledger import LedgerRow, Reading, Rule, Verdict, judge_cell, judge_claim, load_reading
 from kernsemble.report.published import PrintedCell, read_cells, read_claims
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.evidence import IncompleteEvidenceError, Sample
-from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.evidence import IncompleteEvidenceError, Sample, write_atomically
 from kernsemble.trials.study import Study
 
 BOLD_RULE = "Bold: not distinguishable from the best (paired t-tests, 5 %, Holm)."
@@ -140,7 +139,7 @@ def show_printed(
         raise PlanError(f"published.csv has no numbers of {study.key} {exhibit!r}.")
     names = tuple(dict.fromkeys(row for row, _ in printed)) if rows is None else tuple(rows)
     columns = tuple(dict.fromkeys(column for _, column in printed)) if columns is None else tuple(columns)
-    reading = load_reading(study.plan.module)
+    reading = load_reading(study.module)
     judged = {place: judge_cell(printed[place], reading, study) for place in _places(names, columns, printed)}
     best = _best_places(study, reading, {place: printed[place] for place in judged}, bold)
     body = tuple(
@@ -265,7 +264,7 @@ def show_claims(study: Study, *ids: str, save: str | None = None) -> Table:
     ]
     if missing := set(ids) - {claim.id for claim in claims}:
         raise PlanError(f"claims.yaml has no claims {sorted(missing)} of {study.key}.")
-    reading = load_reading(study.plan.module)
+    reading = load_reading(study.module)
     rows = []
     for claim in claims:
         judged = judge_claim(claim, reading, study)

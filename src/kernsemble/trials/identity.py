@@ -201,8 +201,9 @@ def _definition(symbol: Symbol) -> Definition:
 
 def _joined(pieces: list[str | Symbol]) -> Iterator[str | Symbol]:
     """Yield the symbols, and as one the pieces of text between two of them."""
-    for are_symbols, group in groupby(pieces, key=lambda piece: isinstance(piece, Symbol)):
-        yield from group if are_symbols else ("\x1f".join(group),)
+    for are_text, group in groupby(pieces, key=lambda piece: isinstance(piece, str)):
+        together = list(group)
+        yield from ["\x1f".join(together)] if are_text else together
 
 
 class _Names(NamedTuple):

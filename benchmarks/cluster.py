@@ -94,7 +94,7 @@ def run(jobs: list[Job], backend: Backend) -> tuple[float, dict]:
     """Return the seconds of a run and its rows."""
     rows: dict = {}
     start = perf_counter()
-    execute(jobs, backend, lambda outcomes: [rows.update(outcome.rows) for outcome in outcomes])
+    execute(jobs, backend, lambda done: rows.update({r.key: r.metrics for o in done for r in o.rows}))
     return perf_counter() - start, rows
 
 

@@ -162,7 +162,7 @@ def splice_exhibit(theirs: Study, ours: Study, name: str) -> Spliced:
     agreement = compare_evidence(found, whole)
     for different in agreement.differ:
         sys.stderr.write(f"{ours.key} {different}\n")
-    rows, trials, equal = {row.key: row for row in whole.rows} | whole.current, 0, 0
+    rows, trials, equal = {row.key: row for row in whole.file.rows} | whole.current, 0, 0
     for key in found.current.keys() & whole.current.keys():
         before, after = whole.current[key], found.current[key]
         metrics = {m: after.metrics[m] for m in found.plan.exhibit.metrics if m in after.metrics}

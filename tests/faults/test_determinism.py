@@ -60,8 +60,7 @@ def test_smallest_scale_of_a_paper(key, tmp_path, figure):
 
     def keep(outcomes):
         for outcome in outcomes:
-            for row, metrics in outcome.rows.items():
-                rows[outcome.job.exhibit, row] = metrics
+            rows.update({(outcome.job.exhibit, row.key): row.metrics for row in outcome.rows})
 
     execute(shuffled, InProcess(), keep)
     tried, equal = 0, 0
@@ -69,7 +68,7 @@ def test_smallest_scale_of_a_paper(key, tmp_path, figure):
         first, second = comparable(one, name), comparable(two, name)
         declared = one.plan(name).exhibit.metrics
         for row, metrics in first.items():
-            mixed = {m: v for m, v in as_text(rows[name, row]).items() if m in declared}
+            mixed = {m: v for m, v in rows[name, row].items() if m in declared}
             tried += 1
             equal += metrics == second[row] == mixed
     figure(
@@ -80,12 +79,6 @@ def test_smallest_scale_of_a_paper(key, tmp_path, figure):
         "equal to the last digit",
     )
     assert equal == tried
-
-
-def as_text(metrics):
-    from kernsemble.trials.evidence import format_value
-
-    return {name: format_value(value) for name, value in metrics.items()}
 
 
 def fitted_with(threads):

@@ -130,7 +130,7 @@ def test_workers_that_differ_are_refused(tmp_path, stored, capsys, figure):
         wait(lambda: backend._look(every=0) or len(backend.refused) + len(backend.workers()) == len(odd))
         with pytest.raises(PlanError, match=r"No usable worker .* run the same command again.\n  refused"):
             study.run()
-        assert not study.read("table1").rows
+        assert not study.read("table1").file.rows
         said = capsys.readouterr().err
         assert len(backend.refused) == said.count("refused worker tcp://127.0.0.1:") == len(odd)
         assert said.count("`dvc pull`) and start it again") == len(odd)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.machinery import MODULE, make_repository, open_fake, reload_paper, without_seconds, write_package
 
-from kernsemble.report.overview import exhibit_lines
+from kernsemble.report.reproduction import exhibit_lines
 from kernsemble.trials.arithmetic import arithmetic
 from kernsemble.trials.evidence import (
     EvidenceError,
@@ -92,7 +92,7 @@ class TestStudy:
         lines = path.read_text().splitlines(keepends=True)
         lines[7] = lines[7].replace("0.", "1.", 1)
         path.write_text("".join(lines))
-        assert open_fake(root, compute=False).read("table1").damaged == [8]
+        assert open_fake(root, compute=False).read("table1").file.damaged == [8]
         assert open_fake(root).evidence("table1").complete
         assert "line 8 is damaged" in capsys.readouterr().err
         assert without_seconds(path) == sound
@@ -112,7 +112,7 @@ class TestStudy:
         path = study.path("figure1")
         sound = without_seconds(path)
         plan = study.plan("figure1")
-        row = study.read("figure1").rows[0]
+        row = study.read("figure1").file.rows[0]
         other = row._replace(metrics={**row.metrics, "steps": "6"})
         path.write_bytes(path.read_bytes() + format_rows([other], plan.exhibit.columns))
         found = open_fake(root, compute=False).read("figure1")
@@ -128,7 +128,7 @@ class TestStudy:
         study = open_fake(root)
         study.evidence("table1")
         plan = study.plan("table1")
-        row = study.read("table1").rows[0]
+        row = study.read("table1").file.rows[0]
         other = row._replace(metrics={**row.metrics, "fit_seconds": "9"}, seconds=7.0)
         path = study.path("table1")
         path.write_bytes(path.read_bytes() + format_rows([other], plan.exhibit.columns))
@@ -260,7 +260,7 @@ RUN = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from kernsemble.report.overview import exhibit_lines
+from kernsemble.report.reproduction import exhibit_lines
 from kernsemble.trials.study import Study
 from kernsemble.trials.evidence import EvidenceWriter
 from kernsemble.trials import executor

@@ -40,7 +40,7 @@ def rows_of(jobs, backend):
 
     def keep(outcomes):
         for outcome in outcomes:
-            rows.update(outcome.rows)
+            rows.update({row.key: row.metrics for row in outcome.rows})
 
     report = execute(jobs, backend, keep)
     for metrics in rows.values():
@@ -129,7 +129,7 @@ def test_worker_killed_from_outside_harms_no_trial(root):
             os.kill(killed[0], signal.SIGKILL)
 
     rows = {}
-    report = execute(jobs, pool, lambda os_: [rows.update(o.rows) for o in os_], kill_one)
+    report = execute(jobs, pool, lambda os_: rows.update({r.key: r for o in os_ for r in o.rows}), kill_one)
     pool.stop()
     assert killed
     assert not report.failures

@@ -5,7 +5,7 @@ import json
 import pytest
 from support.machinery import reload_paper, write_package
 
-from kernsemble.report.overview import exhibit_lines
+from kernsemble.report.reproduction import exhibit_lines
 from kernsemble.trials import arithmetic
 from kernsemble.trials.adoption import Origins
 from kernsemble.trials.arithmetic import lock_digest

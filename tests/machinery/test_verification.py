@@ -1,6 +1,7 @@
 """Quick trials are compared with the committed rows of the same keys, timing apart."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 from support.machinery import open_fake
@@ -102,7 +103,7 @@ def test_result_is_kept_in_bytes_that_repeat(studies):
     quick, _ = studies
     compare(quick, summary := Summary())
     first = (quick.folder / "agreement.json").read_bytes()
-    assert json.loads(first) == summary.agreements["fake_paper"].as_dict()
+    assert json.loads(first) == asdict(summary.agreements["fake_paper"])
     quick.run(["table1"], fresh=True)
     compare(quick, Summary())
     assert (quick.folder / "agreement.json").read_bytes() == first

@@ -165,7 +165,7 @@ def _keys(names: Sequence[str]) -> list[str]:
 
 def list_papers(options: argparse.Namespace) -> int:
     """Show papers and exhibits: trials done, stale, time left."""
-    from kernsemble.report.overview import exhibit_lines
+    from kernsemble.report.reproduction import exhibit_lines
     from kernsemble.trials.rooms import PAPERS
 
     keys = _keys(options.papers)
@@ -240,8 +240,8 @@ def ledger(options: argparse.Namespace) -> int:
         ledger_summary,
         standings,
         totals,
+        update_readme,
     )
-    from kernsemble.report.score import update_readme
     from kernsemble.trials.study import find_root
 
     root = find_root()

@@ -1,7 +1,8 @@
 """The ledger: every printed number and every claim beside ours, with a verdict by rules fixed in advance.
 
 z = (ours - printed) / sqrt(se_printed^2 + se_ours^2). Numbers are kept as they were computed and rounded
-once, where they are written. What a paper's printed numbers are compared with is a table of ``Rule``.
+once, where they are written. What a paper's printed numbers are compared with is a table of ``Rule``. The
+score is the ledger's totals as a table in Markdown, for the site and for README.md.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kernsemble.report.comparisons import significant, z_score
-from kernsemble.report.published import Claim, PrintedCell, read_cells, read_claims
+from kernsemble.report.published import Claim, PrintedCell, own_cells, own_claims, read_cells, read_claims
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError, Sample, write_atomically
 from kernsemble.trials.registry import available_papers
@@ -430,15 +431,13 @@ def _claim_row(claim: Claim, verdict: Verdict, probability: float | None, note: 
 def judge_cells(study: Study) -> list[LedgerRow]:
     """Return the rows of a study's printed numbers; raise unless its scale has the evidence of all."""
     reading = load_reading(study.module)
-    cells = read_cells(study.root / "published" / "published.csv", papers=None)
-    return _settled(judge_cell(cell, reading, study) for cell in cells if cell.paper == study.key)
+    return _settled(judge_cell(cell, reading, study) for cell in own_cells(study))
 
 
 def judge_claims(study: Study) -> list[LedgerRow]:
     """Return the rows of a study's claims; raise unless its scale has the evidence of all."""
     reading = load_reading(study.module)
-    claims = read_claims(study.root / "published" / "claims.yaml", papers=None)
-    return _settled(judge_claim(claim, reading, study) for claim in claims if claim.paper == study.key)
+    return _settled(judge_claim(claim, reading, study) for claim in own_claims(study))
 
 
 def _settled(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
@@ -543,3 +542,48 @@ def ledger_summary(counts: dict[str, dict[str, int]]) -> list[str]:
         compared = f"{count['compared']} of {count['printed']} printed numbers compared"
         lines.append(f"{name}: {compared}; {count['claims']} claims: {said}; {cells}")
     return lines
+
+
+APART = tuple(verdict for verdict in Verdict if verdict not in (*COMPARED, *DECIDED))
+BEGIN, END = "<!-- score: written by python -m kernsemble ledger -->", "<!-- end of score -->"
+
+
+def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".format) -> str:
+    """Return the totals of each paper and of all as a table in Markdown.
+
+    Parameters
+    ----------
+    rows : sequence of LedgerRow
+    link : callable, optional
+        How the key of a paper is shown.
+    """
+    verdicts = (*COMPARED, *APART)
+    lines = [
+        f"| paper | printed | {' | '.join(verdicts)} | claims | hold | fail | open |",
+        "|---|" + "---:|" * (len(verdicts) + 5),
+    ]
+    for key in (*PAPERS, None):
+        own = [row for row in rows if key in (None, row.paper)]
+        cells = [row.verdict for row in own if row.kind == "cell"]
+        claims = [row.verdict for row in own if row.kind == "claim"]
+        decided = list(map(claims.count, DECIDED))
+        numbers = [len(cells), *map(cells.count, verdicts), len(claims), *decided, len(claims) - sum(decided)]
+        lines.append(f"| {link(key) if key else '**all**'} | {' | '.join(map(str, numbers))} |")
+    return "\n".join(lines)
+
+
+def update_readme(rows: Sequence[LedgerRow], path: Path, standing: str = "", *, write: bool = True) -> bool:
+    """Put the score between its marks in README.md, and below it how the rows behind it stand.
+
+    Return whether that changes the file, or would.
+    """
+    text = path.read_text(encoding="utf-8")
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise PlanError(f"{path}: expected one pair of marks {BEGIN!r} and {END!r}.")
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    score = "\n\n".join(filter(None, (score_table(rows), standing)))
+    updated = f"{before}{BEGIN}\n\n{score}\n\n{END}{after}"
+    if updated != text and write:
+        write_atomically(path, updated.encode())
+    return updated != text

@@ -30,7 +30,7 @@ from kernsemble.report.ledger import (
     judge_claims,
     load_reading,
 )
-from kernsemble.report.published import read_cells
+from kernsemble.report.published import own_cells
 from kernsemble.report.tables import scale_note
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError
@@ -75,8 +75,7 @@ class Facts:
     def __init__(self, study: Study) -> None:
         self.study = study
         self.reading = load_reading(study.module) or Reading(study.key)
-        cells = read_cells(study.root / "published" / "published.csv", papers=None)
-        self.cells = {(c.exhibit, c.row, c.column): c for c in cells if c.paper == study.key}
+        self.cells = {(c.exhibit, c.row, c.column): c for c in own_cells(study)}
         self.missing: dict[str, None] = {}
         self._found: dict[str, Mapping[str, Any] | IncompleteEvidenceError] = {}
 

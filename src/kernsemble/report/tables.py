@@ -17,7 +17,7 @@ import numpy as np
 
 from kernsemble.report.comparisons import best_methods, mean_and_spread
 from kernsemble.report.ledger import LedgerRow, Reading, Rule, Verdict, judge_cell, judge_claim, load_reading
-from kernsemble.report.published import PrintedCell, read_cells, read_claims
+from kernsemble.report.published import PrintedCell, own_cells, own_claims
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError, Sample, write_atomically
 from kernsemble.trials.study import Study
@@ -130,11 +130,7 @@ def show_printed(
     save : str, optional
         Name of the files; by default the exhibit.
     """
-    printed = {
-        (cell.row, cell.column): cell
-        for cell in read_cells(study.root / "published" / "published.csv", papers=None)
-        if (cell.paper, cell.exhibit) == (study.key, exhibit)
-    }
+    printed = {(cell.row, cell.column): cell for cell in own_cells(study) if cell.exhibit == exhibit}
     if not printed:
         raise PlanError(f"published.csv has no numbers of {study.key} {exhibit!r}.")
     names = tuple(dict.fromkeys(row for row, _ in printed)) if rows is None else tuple(rows)
@@ -257,11 +253,7 @@ def _summary_cell(sample: Sample, spread: str) -> Cell:
 
 def show_claims(study: Study, *ids: str, save: str | None = None) -> Table:
     """Return what became of claims (by default all of the paper): verdict, probability, numbers."""
-    claims = [
-        claim
-        for claim in read_claims(study.root / "published" / "claims.yaml", papers=None)
-        if claim.paper == study.key and (not ids or claim.id in ids)
-    ]
+    claims = [claim for claim in own_claims(study) if not ids or claim.id in ids]
     if missing := set(ids) - {claim.id for claim in claims}:
         raise PlanError(f"claims.yaml has no claims {sorted(missing)} of {study.key}.")
     reading = load_reading(study.module)

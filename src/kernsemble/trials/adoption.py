@@ -28,9 +28,9 @@ from kernsemble.trials.errors import PlanError, duration, shown
 from kernsemble.trials.evidence import Evidence, Row, only_writer, write_atomically
 from kernsemble.trials.identity import parts
 from kernsemble.trials.plan import ExhibitPlan, Key, Stamp, code_of, params_hash
-from kernsemble.trials.registry import Exhibit, TrialFunction
+from kernsemble.trials.registry import TrialFunction
 from kernsemble.trials.study import Study
-from kernsemble.trials.verification import same_value, shown_value
+from kernsemble.trials.verification import different_metrics
 from kernsemble.trials.warrants import (
     SAME_BITS,
     SAME_BY_RULE,
@@ -183,7 +183,7 @@ def _groups(study: Study, found: Evidence) -> Iterator[Group]:
         raise PlanError(f"{study.adoptions_file}: take {line} out: {key} was drawn for it and not computed.")
     warrants = study.warrants(plan.exhibit.name)
     groups: dict[tuple[str, str], dict[Key, Row]] = {}
-    for row in found.rows:
+    for row in found.file.rows:
         today = plan.stamps.get(row.key)
         same_inputs = today is not None and row.stamp[1:] == today[1:]
         if not same_inputs or row.key in found.paths or warrants.path(row.stamp.code, today.code) is not None:
@@ -231,25 +231,14 @@ def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
 
 
 def _differences(group: Group, computed: Mapping[Key, Row], *, equal_bits: bool) -> Iterator[str]:
-    """Say which rows of a group differ, and in what."""
+    """Say which rows differ: to the last digit where runs may part, else by the rule of ``verify``."""
+    exhibit = group.plan.exhibit
     for key, row in sorted(computed.items()):
         older = group.older[key].metrics
-        told = [
-            f"{name} {shown_value(row.metrics.get(name))} here, {shown_value(older.get(name))} committed"
-            for name in group.plan.exhibit.metrics
-            if not _same(group.plan.exhibit, key, name, row.metrics.get(name), older.get(name), equal_bits)
-        ]
-        if told:
-            yield f"{key}: {'; '.join(told)}"
-
-
-def _same(
-    exhibit: Exhibit, key: Key, name: str, ours: str | None, theirs: str | None, equal_bits: bool
-) -> bool:
-    """Whether two values are equal: to the last digit where runs may part, else by the rule of ``verify``."""
-    if equal_bits or {key.method, name} & set(exhibit.parting):
-        return ours == theirs
-    return ours == theirs or same_value(ours, theirs, exhibit.tolerance.get(name, 0.0))
+        strictly = equal_bits or key.method in exhibit.parting
+        exact = exhibit.metrics if strictly else exhibit.parting
+        if told := different_metrics(exhibit, row.metrics, older, exact):
+            yield f"{key}: {'; '.join(told.values())}"
 
 
 def _line(study: Study, group: Group, computed: Mapping[Key, Row], commit: str) -> Adoption:

@@ -32,17 +32,18 @@ def read_once(read: Callable) -> Callable:
     kept: dict[tuple, tuple[tuple[int, ...], Any]] = {}
 
     @wraps(read)
-    def reads(path: Path, *arguments: Any) -> Any:
+    def reads(path: Path, *arguments: Any, **options: Any) -> Any:
         try:
             status = path.stat()
         except OSError:
-            return read(path, *arguments)
+            return read(path, *arguments, **options)
         version = status.st_mtime_ns, status.st_size, status.st_ino
-        before, found = kept.get((path, *arguments), ((), None))
+        key = path, arguments, tuple(options.items())
+        before, found = kept.get(key, ((), None))
         if before != version:
-            found = read(path, *arguments)
+            found = read(path, *arguments, **options)
             if time.time_ns() - status.st_mtime_ns > 1e9:
-                kept[path, *arguments] = version, found
+                kept[key] = version, found
         return found
 
     return reads

@@ -24,15 +24,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from kernsemble.trials.arithmetic import NOT_RECORDED, Provenance
 from kernsemble.trials.errors import PlanError, read_once
 from kernsemble.trials.plan import ExhibitPlan, Key, Stamp
 from kernsemble.trials.warrants import Adoption, Standing, Warrants
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KEY_COLUMNS = ("dataset", "method", "trial")
 TAIL_COLUMNS = ("seconds", "code", "lock", "arithmetic", "params", "data")
@@ -56,7 +58,7 @@ class Row(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What a file of evidence holds: sound rows in their order, and the numbers of damaged lines."""
+    """What a file holds: sound rows in their order, damaged lines, whether it is fit to be appended to."""
 
     rows: Sequence[Row] = ()
     damaged: Sequence[int] = ()
@@ -359,12 +361,8 @@ class Evidence:
         Adoptions that were not earned, each with the row that would have had to be computed.
     contradicted : list of Key
         Rows that are there twice, with other numbers: none of them counts.
-    damaged : list of int
-        Line numbers that failed their check.
-    clean : bool
-        Whether the file is fit to be appended to.
-    rows : sequence of Row
-        All sound rows of the file, in its order.
+    file : Contents
+        All that the file holds.
     """
 
     plan: ExhibitPlan
@@ -373,9 +371,7 @@ class Evidence:
     paths: dict[Key, tuple[Adoption, ...]] = field(default_factory=dict)
     refused: dict[Adoption, Key] = field(default_factory=dict)
     contradicted: list[Key] = field(default_factory=list)
-    damaged: list[int] = field(default_factory=list)
-    clean: bool = True
-    rows: Sequence[Row] = ()
+    file: Contents = field(default_factory=Contents)
 
     @property
     def missing(self) -> list[Key]:
@@ -420,6 +416,8 @@ class Evidence:
         The columns are exhibit, dataset, method, trial, metric, value, and complete: whether every run of
         that dataset and method is there. A value is a number or an array; nan where the row is not there.
         """
+        import pandas as pd  # takes longer to import than most commands to run
+
         lines = []
         for (dataset, method), keys in self._by_cell.items():
             complete = self.is_complete(dataset, method)
@@ -538,7 +536,7 @@ def read_evidence(path: Path, plan: ExhibitPlan, warrants: Warrants | None = Non
     evidence.contradicted = sorted(
         {key for key, _ in contradicted if key in plan.stamps} - set(evidence.current)
     )
-    evidence.damaged, evidence.clean, evidence.rows = contents.damaged, contents.clean, contents.rows
+    evidence.file = contents
     return evidence
 
 
@@ -608,7 +606,7 @@ class Store:
 
     def complaints(self, found: Evidence) -> Iterator[str]:
         """Say what is wrong with the file."""
-        if lines := found.damaged:
+        if lines := found.file.damaged:
             numbers = ", ".join(map(str, lines[:10])) + (f" and {len(lines) - 10} more" if lines[10:] else "")
             what = f"lines {numbers} are" if lines[1:] else f"line {numbers} is"
             yield f"{self.path}: {what} damaged; trials that are lost are computed again."
@@ -633,8 +631,8 @@ class Store:
     @contextmanager
     def append(self, found: Evidence) -> Iterator[Callable[[Iterable[Row]], None]]:
         """Open the file to append rows; it is repaired first if it has to be."""
-        sound = [row for row in found.rows if row.key not in found.contradicted]
-        writer = EvidenceWriter(self.path, self.columns, sound, found.clean and not found.contradicted)
+        sound = [row for row in found.file.rows if row.key not in found.contradicted]
+        writer = EvidenceWriter(self.path, self.columns, sound, found.file.clean and not found.contradicted)
         try:
             yield writer.append
         finally:
@@ -654,9 +652,8 @@ class Store:
     def _replace(self, found: Evidence, kept: list[Row]) -> None:
         """Write the file with some of its rows; of the others, those that are not current fall out."""
         current = {(row.key, row.stamp) for row in found.current.values()}
-        keep_rows(
-            self.fallen, [row for row in found.rows if (row.key, row.stamp) not in current], self.columns
-        )
+        others = [row for row in found.file.rows if (row.key, row.stamp) not in current]
+        keep_rows(self.fallen, others, self.columns)
         if kept:
             write_atomically(self.path, format_file(kept, self.columns))
         else:

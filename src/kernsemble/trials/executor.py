@@ -32,20 +32,18 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from kernsemble.trials.arithmetic import (
-    NOT_RECORDED,
     THREAD_VARIABLES,
-    Provenance,
     other_kernels,
     pinned_environment,
     provenance,
     remedy,
 )
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.plan import Job, Key, code_of, data_checksum
+from kernsemble.trials.evidence import Row, Value, format_value
+from kernsemble.trials.plan import Job, code_of, data_checksum
 from kernsemble.trials.registry import Exhibit, Paper, TrialFunction, load_paper
 from kernsemble.trials.trial import Trial
 
-Value = float | int | tuple[float | int, ...]
 _MEANT = ".* rounds with a relative duality gap of"  # a trial's rounds are its protocol
 _one_at_a_time = threading.Lock()
 
@@ -59,9 +57,7 @@ class Outcome:
     """What came of one job: rows, or the traceback of its exception."""
 
     job: Job
-    rows: Mapping[Key, Mapping[str, Value]] = field(default_factory=dict)
-    seconds: float = 0.0
-    provenance: Provenance = NOT_RECORDED
+    rows: tuple[Row, ...] = ()
     error: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -85,12 +81,15 @@ def run_job(job: Job) -> Outcome:
         start = time.perf_counter()
         try:
             result = function.compute(trial, job.params)
-            seconds = time.perf_counter() - start
+            seconds = (time.perf_counter() - start) / len(job.methods)
             results = result if function.together else {method: result}
-            rows = {Key(job.dataset, m, job.number): checked_row(results, m, exhibit) for m in job.methods}
+            checked = [checked_row(results, m, exhibit) for m in job.methods]
         except Exception:
             return Outcome(job, error=traceback.format_exc(limit=-8), warnings=_summaries(caught))
-    return Outcome(job, rows, seconds / len(rows), provenance(), warnings=_summaries(caught))
+    texts = [{name: format_value(value) for name, value in row.items()} for row in checked]
+    made = (seconds, job.stamp, provenance())
+    rows = tuple(Row(key, text, *made) for key, text in zip(job.keys, texts, strict=True))
+    return Outcome(job, rows, warnings=_summaries(caught))
 
 
 def find_trial(job: Job) -> tuple[Paper, TrialFunction]:
@@ -221,14 +220,12 @@ class Report:
     done: int = 0
     failures: dict[Job, str] = field(default_factory=dict)
     warnings: Counter = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
 
     def merge(self, other: Report) -> None:
         """Add another report to this one."""
         self.done += other.done
         self.failures.update(other.failures)
         self.warnings.update(other.warnings)
-        self.notes += other.notes
 
 
 class WorkerLostError(RuntimeError):
@@ -356,7 +353,7 @@ class _Run:
         self.on_outcome([outcome for outcome in outcomes if not outcome.error])
         for outcome in outcomes:
             self.report.warnings.update(outcome.warnings)
-            self.seconds += outcome.seconds * max(1, len(outcome.rows))
+            self.seconds += sum(row.seconds for row in outcome.rows)
             if outcome.error:
                 self.report.failures[outcome.job] = outcome.error
         self.report.done += len(outcomes)

@@ -507,14 +507,8 @@ def _computes_name(node: ast.Call) -> bool:
 
 
 def _parameters(node: ast.AST) -> set[str]:
-    arguments = node.args
-    every = [
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        arguments.vararg,
-        arguments.kwarg,
-    ]
+    own = node.args
+    every = [*own.posonlyargs, *own.args, *own.kwonlyargs, own.vararg, own.kwarg]
     return {argument.arg for argument in every if argument is not None}
 
 
@@ -525,23 +519,20 @@ def _names_bound_in(node: ast.AST) -> set[str]:
     waiting = list(node.body) if isinstance(node.body, list) else [node.body]
     while waiting:
         inner = waiting.pop()
-        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(inner, ast.Name):
+            if not isinstance(inner.ctx, ast.Load):
+                bound.add(inner.id)
+        elif isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             bound.add(inner.name)
-            continue
-        if isinstance(inner, ast.Global | ast.Nonlocal):
+        elif isinstance(inner, _COMPREHENSIONS):
+            bound |= {n.target.id for n in ast.walk(inner) if isinstance(n, ast.NamedExpr)}
+        elif isinstance(inner, ast.Global | ast.Nonlocal):
             elsewhere |= set(inner.names)
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store | ast.Del):
-            bound.add(inner.id)
-        if isinstance(inner, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and inner.name:
-            bound.add(inner.name)
-        if isinstance(inner, ast.MatchMapping) and inner.rest:
-            bound.add(inner.rest)
-        if isinstance(inner, _COMPREHENSIONS):
-            walrus = (n.target for n in ast.walk(inner) if isinstance(n, ast.NamedExpr))
-            bound |= {target.id for target in walrus}
-        elif not isinstance(inner, ast.Lambda):
+        elif not isinstance(inner, ast.Lambda | ast.Constant | ast.expr_context):
+            if isinstance(inner, ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping):
+                bound.add(inner.rest if isinstance(inner, ast.MatchMapping) else inner.name)
             waiting += ast.iter_child_nodes(inner)
-    return bound - elsewhere
+    return bound - elsewhere - {None}
 
 
 def _bindings(node: ast.Import | ast.ImportFrom, module: str) -> Iterator[tuple[str, Symbol | str]]:

@@ -13,15 +13,12 @@ from typing import Any
 from kernsemble.trials.errors import PlanError, note, progress_bar
 from kernsemble.trials.evidence import (
     Evidence,
-    Row,
     Store,
-    format_value,
     only_writer,
     write_atomically,
 )
 from kernsemble.trials.executor import (
     Backend,
-    Outcome,
     Report,
     execute,
     one_at_a_time,
@@ -208,7 +205,9 @@ class Study:
         exhibit = found.plan.exhibit
         backend = self._backend(jobs, alone=exhibit.alone)
         with store.append(found) as append, progress_bar(len(jobs), f"{self.key} {exhibit.name}") as bar:
-            return execute(jobs, backend, lambda outcomes: append(_rows(outcomes)), bar.update)
+            return execute(
+                jobs, backend, lambda done: append(row for o in done for row in o.rows), bar.update
+            )
 
     def _backend(self, jobs: list[Job], *, alone: bool) -> Backend:
         if alone or (len(jobs) == 1 and not self.cluster):
@@ -230,20 +229,6 @@ class Study:
             write_atomically(path, text.encode())
         else:
             path.unlink(missing_ok=True)
-
-
-def _rows(outcomes: list[Outcome]) -> list[Row]:
-    return [
-        Row(
-            key,
-            {name: format_value(value) for name, value in metrics.items()},
-            outcome.seconds,
-            outcome.job.stamp,
-            outcome.provenance,
-        )
-        for outcome in outcomes
-        for key, metrics in outcome.rows.items()
-    ]
 
 
 def raise_on_failures(report: Report) -> None:
@@ -298,8 +283,6 @@ def open_study(
     Study
     """
     scale = os.environ.get("KERNSEMBLE_SCALE") or scale
-    if scale not in SCALES:
-        raise PlanError(f"No scale {scale!r}; there are {', '.join(SCALES)}.")
     jobs = number_of_jobs(jobs)
     cluster = cluster or os.environ.get("KERNSEMBLE_CLUSTER") or None
     compute = compute and os.environ.get("KERNSEMBLE_COMPUTE") != "0"

@@ -39,7 +39,7 @@ versions last digits move, and no verdict of the ledger may change with them."""
 }
 HEAD = """# Reliability
 
-What was tried, and what came of it. The numbers are written by the tests themselves: `make test-faults`
+What was tried, and what happened. The numbers are written by the tests themselves: `make test-faults`
 tries all of it (`make test` a part), `make matrix` compares versions of Python and NumPy.
 """
 
@@ -64,7 +64,7 @@ def reliability_page(figures: list[dict]) -> str:
 
 
 def audit_sentence(root: Path) -> str:
-    """Say what came of the question for known vulnerabilities."""
+    """Say what the question for known vulnerabilities found."""
     path = root / "results" / "audit.json"
     if not path.is_file():
         return ""

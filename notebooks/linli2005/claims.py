@@ -12,8 +12,8 @@ import numpy as np
 from scipy.stats import binom, norm
 
 from kernsemble.report.comparisons import best_methods, bootstrap_probability
-from kernsemble.report.ledger import COMPARED, Finding, Reading, Rule, judge_cells
-from kernsemble.report.published import read_cells
+from kernsemble.report.ledger import COMPARED, Finding, Reading, Rule, judge_cell, judge_cells
+from kernsemble.report.published import PrintedCell, read_cells
 from kernsemble.report.words import joined
 from kernsemble.trials.study import Study
 from linli2005.trials import (
@@ -276,22 +276,26 @@ def lpboost_changes_nothing(study: Study) -> Finding:
 
 
 def z_scores(study: Study) -> dict[tuple[str, str], float]:
-    """Return z of every printed cell that is compared, by dataset and method; the tables share some cells."""
-    return {(row.row, row.column): row.z for row in judge_cells(study) if row.z is not None}
+    """Return z of every printed cell that can be compared, by dataset and method; the tables share some."""
+    judged = {(cell.row, cell.column): judge_cell(cell, reading, study).z for cell in _printed(study)}
+    return {place: z for place, z in judged.items() if z is not None}
 
 
 def z_of_stand_in(study: Study, dataset: str) -> dict[tuple[str, str], float]:
     """Return z of the printed cells of ringnorm(-n) when ringnorm-near(-n) takes its place."""
-    errors = study.evidence("table1")
-    cells = (cell for cell in read_cells(study.root / "published/published.csv") if cell.paper == study.key)
-    stand_in = dataset.replace("ringnorm", "ringnorm-near")
-    found = {}
-    for cell in cells:
-        sample = errors.sample("error", dataset=stand_in, method=cell.column)
+    stand_in, found = dataset.replace("ringnorm", "ringnorm-near"), {}
+    for cell in _printed(study):
+        sample = study.evidence("table1").sample("error", dataset=stand_in, method=cell.column)
         if cell.row == dataset and sample.complete and len(sample.values) > 1:
-            z = (sample.mean - cell.value) / np.hypot(sample.se, float(cell.spread))
-            found[stand_in, cell.column] = z
+            found[stand_in, cell.column] = (sample.mean - cell.value) / np.hypot(
+                sample.se, float(cell.spread)
+            )
     return found
+
+
+def _printed(study: Study) -> list[PrintedCell]:
+    cells = read_cells(study.root / "published" / "published.csv")
+    return [cell for cell in cells if cell.paper == study.key]
 
 
 @reading.facts("table1", "lost_stumps", "level_stumps", "lost_perceptrons", "level_perceptrons")

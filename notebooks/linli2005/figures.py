@@ -129,7 +129,7 @@ def draw_modern(study: Study) -> Figure:
     labels = [label for label in trees.datasets if label in tables.datasets]
     figure, axes = subplots(size=(7.5, 4.6))
     series = [(tables, name) for name in METHODS[:3]] + [(trees, name) for name in trees.methods]
-    for (evidence, name), color, marker in zip(series, PALETTE, "oDs^v<", strict=False):
+    for (evidence, name), color, marker in zip(series, PALETTE, "oDs^v<>p", strict=False):
         samples = [evidence.sample("error", dataset=label, method=name) for label in labels]
         shared = [trees.sample("error", dataset=label, method=trees.methods[0]).expected for label in labels]
         means = [

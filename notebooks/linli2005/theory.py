@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from kernsemble.estimators.distance_svc import DistanceKernelSVC
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
 from kernsemble.trials.bench import percent_wrong, powers_of_two
@@ -285,9 +286,8 @@ def sampling(
 def hard_margin(trial: Trial, *, protocol: DataProtocol) -> dict[str, float]:
     """Test error of the hard-margin machine: the power of theorems 4 and 7, without control."""
     part = draw(trial, protocol)
-    kernel = DISTANCE_KERNELS[trial.method]
-    solution = solve_kernel_hinge(kernel(part.X), part.y, HARD)
-    return {"error": part.error(kernel(part.X_test, part.X) @ solution.w + solution.b)}
+    model = DistanceKernelSVC(KERNELS[trial.method], C=HARD).fit(part.X, part.y)
+    return {"error": part.error(model.decision_function(part.X_test))}
 
 
 @paper.trials("finite", methods=("SVM-Stump", "SVM-Perc"), datasets=TABLE_SETS)

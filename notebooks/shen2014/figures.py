@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from kernsemble.data.base import DatasetUnavailable
 from kernsemble.data.store import load
+from kernsemble.hypotheses.stumps import StumpHypotheses
 from kernsemble.report.figures import (
     PALETTE,
     draw_band,
@@ -21,8 +22,8 @@ from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
 from shen2014.claims import oracle_calls
-from shen2014.on_print import printed_cells
-from shen2014.trials import IDA_SETS, VISION_SETS, printed_label, stump_ensemble, toy_draw
+from shen2014.facts import printed_cells
+from shen2014.trials import IDA_SETS, VISION_SETS, printed_label, toy_draw
 
 
 def draw_legend(axes: Axes, **options: object) -> None:
@@ -35,16 +36,16 @@ def draw_legend(axes: Axes, **options: object) -> None:
 
 def draw_toy(study: Study) -> Figure:
     """Draw figure 1: the boundary of CGENS on the first draw, and errors against rounds over all draws."""
-    protocol = study.protocol("figure1")
-    rounds, evidence = protocol["checkpoints"], study.evidence("figure1")
-    figure, (plane, errors) = subplots(1, 2, size=(8.5, 3.6))
-    data = toy_draw(Trial("shen2014", "figure1", "toy", "CGENS", 0), protocol["n_train"], protocol["n_test"])
-    chosen = evidence.sample("C", dataset="toy", method="CGENS").values
-    if len(chosen):
-        fit = stump_ensemble("CGENS", study.choices["tol"].value)
-        ensemble = fit(data, chosen[0], rounds[-1:])
-        grid = plane_grid(data.X)
-        draw_boundary(plane, grid, ensemble.scores(grid_points(grid))[:, 0])
+    protocol, evidence = study.protocol("figure1"), study.evidence("figure1")
+    rounds, (figure, (plane, errors)) = protocol["checkpoints"], subplots(1, 2, size=(8.5, 3.6))
+    trial = Trial("shen2014", "staircase", "toy", "CGENS", 0)
+    data = toy_draw(trial, protocol["n_train"], protocol["n_test"])
+    names = ("features", "thresholds", "votes", "intercept")
+    found = [study.evidence("staircase").runs(name, "toy", "CGENS", partial=True) for name in names]
+    if found[0]:
+        (features, thresholds, votes, b), grid = (runs[0] for runs in found), plane_grid(data.X)
+        stumps = StumpHypotheses(features, thresholds, np.ones(len(votes)), n_features=2)
+        draw_boundary(plane, grid, stumps.decision(grid_points(grid), votes, b))
     draw_classes(plane, data.X, data.y, size=10)
     plane.set(title=f"CGENS, {rounds[-1]} rounds", aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
     for method, color in zip(evidence.methods, PALETTE, strict=False):

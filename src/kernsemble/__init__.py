@@ -17,6 +17,7 @@ _ESTIMATORS = {
     "DRM": "drm",
     "DistanceKernelSVC": "distance_svc",
     "DistanceKernelSVCCV": "distance_svc",
+    "DistanceKernelSVR": "distance_svr",
     "ExRM": "exrm",
     "LPBoost": "lpboost",
     "MultiBoost": "multiboost",

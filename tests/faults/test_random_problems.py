@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from support.faults import PROBLEMS
 from support.judge import judge
 from support.nu_bounds import drm_bounds
-from support.random_problems import random_problem
+from support.random_problems import ESTIMATORS, KINDS, LATER, random_problem
 from support.slow_reference import box_qp, hinge_rows, l1_bounds, l2_bounds
 
 from kernsemble import DRM
@@ -89,10 +89,20 @@ def test_random_problems(group, figure):
     assert not faults, "\n".join(faults)
 
 
+@pytest.mark.parametrize("estimator", sorted(LATER))
+def test_random_problems_of_later_estimators(estimator):
+    judged = 0
+    for number in range(0, 40 * len(ESTIMATORS), 7):
+        problem = random_problem(number, estimator)
+        model, converged = fitted(problem)
+        found = verdicts(problem, model, converged) if model is not None else []
+        judged += bool(found)
+        assert [fault for verdict in found for fault in verdict.faults()] == [], number
+    assert judged > 40
+
+
 def test_every_estimator_and_every_kind_of_data_takes_part():
     problems = [random_problem(number) for number in range(300)]
-    from support.random_problems import ESTIMATORS, KINDS
-
     assert {p.estimator for p in problems} == set(ESTIMATORS)
     assert {p.kind for p in problems} == set(KINDS)
     assert random_problem(7).options == random_problem(7).options

@@ -44,6 +44,11 @@ MIXTURE = {**COLUMN_GENERATION, "feature_importances_": NO_STUMPS}
 KERNEL_TRICK = {**SINGLE_FIT, "objective_path_": MANY_PATHS, "feature_importances_": True}  # of stumps
 del KERNEL_TRICK["relative_gap_"], KERNEL_TRICK["dual_weights_"]  # its dual_coef_ says it
 
+ADDITIVE = {
+    **dict.fromkeys(("dual_gap_", "relative_gap_", "sample_weight", "feature_importances_", "n_iter_"), True),
+    **dict.fromkeys(("staged_predict", "n_rounds_"), AT_ONCE),
+}
+
 CONTRACT = {
     **dict.fromkeys(("AdaBoost", "AdaBoostECC", "AdaBoostMH", "AdaBoostMO"), STAGE_WISE),
     **dict.fromkeys(("CGEns", "CGEnsSLS", "LPBoost", "MultiBoost"), COLUMN_GENERATION),
@@ -53,6 +58,7 @@ CONTRACT = {
     **dict.fromkeys(("DRM", "ExRM"), SINGLE_FIT),
     "DistanceKernelSVC": KERNEL_TRICK,
     "DistanceKernelSVCCV": KERNEL_TRICK,
+    "DistanceKernelSVR": {**ADDITIVE, "verbose": AT_ONCE},
 }
 X = np.random.default_rng(0).normal(size=(30, 3))
 NOISE = np.random.default_rng(1).normal(size=30)

@@ -21,7 +21,7 @@ from support.margin_problems import SHAPES, known_optimum, problem, solve_along
 from kernsemble.hypotheses import _threads
 from kernsemble.masters import packed_rows
 from kernsemble.masters.base import INTERCEPTS
-from kernsemble.masters.least_norm import least_norm
+from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.losses import BoxLoss
 from kernsemble.masters.packed_rows import PackedHinge, PackedRows
 from kernsemble.masters.psvm import solve_psvm
@@ -246,7 +246,7 @@ def test_without_columns(name):
 @pytest.mark.parametrize("name", MASTERS)
 def test_says_when_iterations_run_out(name):
     H, y, _ = task(name, 0, "square", MASTERS[name].kinds[-1])
-    if MASTERS[name].loss == "squared":
+    if MASTERS[name].loss == "squared" or name in ("hinge, least norm", "linear machine"):
         return  # one Newton step is all it needs
     master = MASTERS[name](y, 10.0, tol=1e-12, max_iter=1)
     for column in H.T:
@@ -504,22 +504,38 @@ def test_pricing_starts_at_a_constant():
     assert_allclose(HingeQP(y, 2.0).pricing_weights(), 2.0 * y)
 
 
-def test_least_norm_agrees_with_cvxpy(rng):
-    A = rng.integers(-1, 2, (20, 4)).astype(float)
-    upper, weight = rng.uniform(0.5, 1, 20), rng.uniform(0.5, 2, 20)
-    u = upper * np.clip(rng.normal(0.5, 0.5, 20), 0, 1)
-    found = least_norm(A, u, upper, weight)
-    assert_allclose(A.T @ found, A.T @ u, atol=1e-11)
-    assert np.all((found >= 0) & (found <= upper))
-    v = cp.Variable(20)
-    norm = cp.sum_squares(cp.multiply(v, weight**-0.5))
-    least = cp.Problem(cp.Minimize(norm), [A.T @ v == A.T @ u, v >= 0, v <= upper]).solve(solver="CLARABEL")
-    assert (found**2 / weight).sum() == pytest.approx(least, rel=1e-6)
+@pytest.mark.parametrize("intercept", ["none", "free", "penalized"])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_dual_of_least_norm_agrees_with_cvxpy(rng, intercept, C):
+    y, weight = rng.choice([-1.0, 1.0], 40), rng.uniform(0.5, 2, 40)
+    master, A = Hinge(y, C, sample_weight=weight, intercept=intercept, least_norm=True), np.empty((40, 0))
+    if intercept != "none":
+        A = y[:, None]
+    for _ in range(8):  # few columns: most rows depend on each other
+        column = np.where(rng.random(40) < 0.5 + 0.2 * y, 1, -1).astype(np.int8)
+        master.add(column)
+        A = np.column_stack([A, y * column])
+        u = master.solve().u
+        assert master.solution.gap <= 1e-12 * master.solution.objective
+    scaled = cp.Variable(40, nonneg=True)  # v = C sqrt(s) times this
+    v, root = cp.multiply(scaled, np.sqrt(weight)), np.sqrt(weight)
+    same = [A.T @ v == A.T @ u / C, cp.sum(v) == u.sum() / C, scaled <= root]
+    least = cp.Problem(cp.Minimize(cp.sum_squares(scaled)), same).solve(**CLARABEL)
+    assert ((u / C) ** 2 / weight).sum() <= least * (1 + 1e-6)
+
+
+def test_one_distinct_row_a_class(rng):
+    y = np.repeat([1.0, -1.0], [3, 5])
+    master = Hinge(y, 10.0, intercept="free", least_norm=True)
+    master.add(y.astype(np.int8))
+    assert_allclose(master.solve().u, np.repeat([1 / 6, 1 / 10], [3, 5]), rtol=1e-12)
+    assert_allclose([master.solution.objective, master.solution.b], [0.5, 0.0], atol=1e-14)
 
 
 def test_least_norm_leaves_a_single_solution_alone(rng):
-    u = rng.random(3)
-    assert least_norm(rng.normal(size=(3, 5)), u, np.ones(3), np.ones(3)) is u
+    u, held = rng.random(3), np.ones(5, dtype=bool)
+    A, ones = rng.normal(size=(3, 5)), np.ones(3)
+    assert least_norm_between(A, u, ones, ones, held, np.zeros(5), np.zeros(5)) is u
 
 
 @pytest.mark.parametrize("p", [1, 2])

@@ -16,21 +16,54 @@ from kernsemble.trials.evidence import Sample
 def test_printed_beside_ours(root):
     study = open_fake(root)
     table = show_printed(study, "table1", bold="row")
-    assert table.header == ("table1", "plain", "long", "mean", "seconds")
+    assert table.header == ("table1", "plain", "long", "mean", "seconds", "squared", "short")
     coin, lost = table.rows
     assert [cell.text for cell in (coin[0], lost[0])] == ["coin", "lost"]
     assert coin[1].below == "0.56 ± 0.24"
     assert coin[1].text == "0.56 ± 0.26"
-    assert [cell.mark for cell in coin[1:]] == ["✓", "▼", "✓", "≁"]
+    assert [cell.mark for cell in coin[1:]] == ["✓", "▼", "✓", "≁", "", ""]
     assert lost[1] == Cell("", "1.0", "∅")
-    assert [cell.bold for cell in coin] == [False, False, True, False, False]
+    assert [cell.bold for cell in coin[:5]] == [False, False, True, False, False]
     for word in ("✓ match", "▼ worse", "∅ unavailable", "Holm"):
         assert word in table.caption
     with (study.folder / "tables/table1.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert lines[0]["verdict"] == "match"
-    assert [line["printed"] for line in lines] == ["0.56", "-0.90", "0.20", "12.0", "1.0"]
+    assert [line["printed"] for line in lines] == ["0.56", "-0.90", "0.20", "12.0", "1.0", "", ""]
     assert r"\textbf" in (study.folder / "tables/table1.tex").read_text()
+
+
+def test_methods_that_are_not_printed_stand_beside(root):
+    study = open_fake(root)
+    table = show_printed(study, "table1", rows=["coin", "lost"], columns=["plain"], bold="row")
+    assert table.header == ("table1", "plain", "squared", "short")
+    sample = study.evidence("table1").sample("error", dataset="coin", method="short")
+    assert table.rows[0][3].text == f"{sample.mean:.2f} ± {sample.std:.2f}"
+    assert [cell.below for cell in table.rows[0][2:]] == ["", ""]
+    assert table.rows[1][2:] == (Cell(""), Cell(""))
+    assert "that the paper does not have" in table.caption
+    with (study.folder / "tables/table1.csv").open() as file:
+        lines = {(line["row"], line["column"]): line for line in csv.DictReader(file)}
+    assert lines["coin", "short"]["ours"] == significant(sample.mean)
+    assert not lines["coin", "short"]["printed"] + lines["coin", "short"]["verdict"]
+    assert ("lost", "short") not in lines
+
+
+def test_methods_that_are_not_printed_stand_in_rows_where_methods_do(root, monkeypatch):
+    path = root / "published" / "published.csv"
+    path.write_text("paper,exhibit,row,column,mean,spread\nfake_paper,table1,coin/plain,error,0.56,\n")
+    rule = Rule("table1", "{dataset}/{method}", spread=None, runs=10)
+    monkeypatch.setattr("kernsemble.report.tables.load_reading", lambda key: Reading("fake_paper", [rule]))
+    table = show_printed(open_fake(root), "table1")
+    assert table.header == ("table1", "error")
+    assert [row[0].text for row in table.rows] == [f"coin/{m}" for m in ("plain", "squared", "short", "long")]
+    whole = [row[1].text for row in table.rows]
+    assert show_printed(open_fake(root, compute=False), "table1").rows[1][1].text == whole[1]
+
+
+def test_methods_that_are_not_printed_are_pending_like_others(root):
+    table = show_printed(open_fake(root, compute=False), "table1", rows=["coin"], columns=["plain"])
+    assert [cell.text for cell in table.rows[0][2:]] == ["…", "…"]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +99,7 @@ def test_same_table_gives_the_same_bytes(root):
 
 def test_rows_and_columns_can_be_chosen(root):
     table = show_printed(open_fake(root), "table1", rows=["coin"], columns=["long", "plain"], save="part")
-    assert table.header == ("table1", "long", "plain")
+    assert table.header == ("table1", "long", "plain", "squared", "short")
     assert len(table.rows) == 1
 
 

@@ -25,19 +25,17 @@ from kernsemble.report.figures import subplots
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from atlas import answers, charts, compare, draws, limit, masters, sizes, tables
-from atlas import contest as contests
-from atlas.bayes import signed_rank
-from atlas.diversity import judge
-from atlas.sets import ALL_SETS, BINARY_SETS, MULTICLASS_SETS, SAME_ROWS
+from atlas import compare, figures, trials
+from atlas.compare import signed_rank
+from atlas.trials import ALL_SETS, BINARY_SETS, MULTICLASS_SETS, SAME_ROWS, judge
 
 paper = load_paper("atlas")
 ROOT = Path(__file__).parents[2]
-ROWS = draws.Rows(max_rows=200, min_per_class=15, image_block=2, n_outer=5, n_inner=3, scaling="zscore")
+ROWS = trials.Rows(max_rows=200, min_per_class=15, image_block=2, n_outer=5, n_inner=3, scaling="zscore")
 
 
 def make_split(dataset, number=0, method="SVM-Stump", rows=ROWS):
-    return draws.draw(Trial("atlas", "arena", dataset, method, number), rows)
+    return trials.draw(Trial("atlas", "arena", dataset, method, number), rows)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +51,7 @@ def test_every_set_of_the_repository_takes_part():
 
 @pytest.mark.parametrize("name", ["heart", "votes84", "glass", "vowel"])
 def test_outer_folds_are_a_partition_that_all_methods_share(name):
-    whole = draws.sample_rows(name, 200, 15, 2)[1]
+    whole = trials.sample_rows(name, 200, 15, 2)[1]
     splits = [make_split(name, k) for k in range(5)]
     assert sum(len(split.y_test) for split in splits) == len(whole)
     assert np.array_equal(
@@ -77,15 +75,15 @@ def test_cut_sets_keep_shares_and_every_class_in_every_inner_training_part(name)
     for fold in range(ROWS.n_inner):
         assert len(np.unique(split.y[split.folds != fold])) == n_classes
     y = np.repeat([0, 1, 2], [600, 390, 10])
-    kept = draws.choose_rows(y, 100, 15, "any")
+    kept = trials.choose_rows(y, 100, 15, "any")
     assert np.bincount(y[kept]).tolist() == [60, 39, 10]
-    assert np.array_equal(draws.choose_rows(y, 1000, 15, "any"), np.arange(1000))
+    assert np.array_equal(trials.choose_rows(y, 1000, 15, "any"), np.arange(1000))
 
 
 def test_images_are_averaged_over_blocks():
     image = np.arange(16.0).reshape(1, 4, 4)
-    np.testing.assert_allclose(draws.average_blocks(image, 2), [[2.5, 4.5, 10.5, 12.5]])
-    assert draws.sample_rows("mnist", 200, 15, 2)[0].shape[1] == 196
+    np.testing.assert_allclose(trials.average_blocks(image, 2), [[2.5, 4.5, 10.5, 12.5]])
+    assert trials.sample_rows("mnist", 200, 15, 2)[0].shape[1] == 196
 
 
 def test_every_method_has_equally_many_configurations(plan):
@@ -94,14 +92,14 @@ def test_every_method_has_equally_many_configurations(plan):
     assert {len(grid) for grid in grids} == {5}
     for grid in grids:
         assert len({tuple(sorted(config.items())) for config in grid}) == 5
-    assert set(tables.METHODS) == set(paper.methods("arena"))
-    assert {f"grid_{grid}" for grid, _ in tables.METHODS.values()} == {
+    assert set(figures.METHODS) == set(paper.methods("arena"))
+    assert {f"grid_{grid}" for grid, _ in figures.METHODS.values()} == {
         name for name in protocol if name.startswith("grid_")
     }
 
 
 def test_every_method_has_a_look():
-    shown = [name for *_, names in charts.ORIGINS.values() for name in names]
+    shown = [name for *_, names in figures.ORIGINS.values() for name in names]
     assert sorted(shown) == sorted(paper.methods("arena"))
     assert set(compare.PEERS) <= set(shown)
 
@@ -132,10 +130,10 @@ def test_contest_takes_the_first_of_the_best_configurations():
     data = make_split("heart")
     most = int(np.bincount(data.y).argmax())
     makers = [lambda k=k: Constant(k) for k in (1 - most, most, most)]
-    assert contests.choose(data, makers, ROWS.n_inner) == 1
+    assert trials.choose(data, makers, ROWS.n_inner) == 1
     grid = [{"label": 1 - most}, {"label": most}]
     trial = Trial("atlas", "arena", "heart", "SVM-Stump", 0)
-    found = contests.contest(trial, ROWS, lambda c, d: Constant(**c), grid, lambda model: 7)
+    found = trials.contest(trial, ROWS, lambda c, d: Constant(**c), grid, lambda model: 7)
     assert (found["chosen"], found["size"]) == (1, 7)
     assert found["error"] == pytest.approx(100 * np.mean(data.y_test != most))
     assert set(found) == set(paper.exhibits["arena"].columns)
@@ -143,12 +141,12 @@ def test_contest_takes_the_first_of_the_best_configurations():
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 FITTED = {
-    sizes.count_support_vectors: lambda: SVC(),
-    sizes.count_weighted: lambda: MultiBoost(C=100.0, n_rounds=10, tol=None),
-    sizes.count_linear_machines: lambda: ExRM(4),
-    sizes.count_dual_rows: lambda: DRM(2, random_state=0),
-    sizes.count_forest_leaves: lambda: RandomForestClassifier(5, random_state=0),
-    sizes.count_histogram_leaves: lambda: HistGradientBoostingClassifier(max_iter=3),
+    trials.count_support_vectors: lambda: SVC(),
+    trials.count_weighted: lambda: MultiBoost(C=100.0, n_rounds=10, tol=None),
+    trials.count_linear_machines: lambda: ExRM(4),
+    trials.count_dual_rows: lambda: DRM(2, random_state=0),
+    trials.count_forest_leaves: lambda: RandomForestClassifier(5, random_state=0),
+    trials.count_histogram_leaves: lambda: HistGradientBoostingClassifier(max_iter=3),
 }
 
 
@@ -156,30 +154,30 @@ FITTED = {
 def test_sizes_count_something_and_the_record_is_not_needed_to_predict(count):
     model = FITTED[count]().fit(X_IRIS, Y_IRIS)
     assert 0 < count(model) <= 1000
-    bare = pickle.loads(pickle.dumps(sizes.without_record(model)))
+    bare = pickle.loads(pickle.dumps(trials.without_record(model)))
     np.testing.assert_array_equal(bare.predict(X_IRIS), model.predict(X_IRIS))
-    assert sizes.stored_bytes(model) <= len(pickle.dumps(model, protocol=5))
+    assert trials.stored_bytes(model) <= len(pickle.dumps(model, protocol=5))
 
 
 def test_sizes_of_boosted_trees_count_their_leaves():
     lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
     light = lightgbm.LGBMClassifier(n_estimators=2, num_leaves=3, verbose=-1).fit(X_IRIS, Y_IRIS)
-    assert sizes.count_lightgbm_leaves(light) == 2 * 3 * 3  # rounds x classes x leaves
+    assert trials.count_lightgbm_leaves(light) == 2 * 3 * 3  # rounds x classes x leaves
     extreme = xgboost.XGBClassifier(n_estimators=2, max_depth=1, n_jobs=1).fit(X_IRIS, Y_IRIS)
-    assert sizes.count_xgboost_leaves(extreme) == 2 * 3 * 2
+    assert trials.count_xgboost_leaves(extreme) == 2 * 3 * 2
 
 
 def test_an_ensemble_without_hypotheses_has_size_zero():
     model = MultiBoost(C=100.0, n_rounds=3, tol=None).fit(X_IRIS, Y_IRIS)
     model.coef_ = np.zeros((0, 3))
-    assert sizes.count_weighted(model) == 0
+    assert trials.count_weighted(model) == 0
 
 
 def test_rank_kernel_is_the_sum_over_all_stumps(rng):
     X = np.round(rng.standard_normal((12, 3)), 1)
-    cuts = limit.cuts_of(X)
+    cuts = trials.cuts_of(X)
     H = np.column_stack([np.sign(X[:, d] - cut) for d, own in enumerate(cuts) for cut in own])
-    K = limit.rank_kernel(cuts)(X, X)
+    K = trials.rank_kernel(cuts)(X, X)
     np.testing.assert_allclose(K + H.shape[1], H @ H.T)
 
 
@@ -188,7 +186,7 @@ def test_cgens_with_all_stumps_is_the_machine(rng):
     X = rng.integers(4, size=(30, 3)).astype(float)
     y = (X[:, 0] + X[:, 1] + rng.normal(size=30) > 3).astype(int)
     C = 0.05
-    machine = DistanceKernelSVC(limit.rank_kernel(limit.cuts_of(X)), C=C, tol=1e-6).fit(X, y)
+    machine = DistanceKernelSVC(trials.rank_kernel(trials.cuts_of(X)), C=C, tol=1e-6).fit(X, y)
     model = CGEns(C, 100, tol=1e-6).fit(X, y)
     assert model.objective_path_[-1] == pytest.approx(machine.objective_[0], rel=1e-5)
     np.testing.assert_allclose(model.decision_function(X), machine.decision_function(X), atol=1e-2)
@@ -196,10 +194,10 @@ def test_cgens_with_all_stumps_is_the_machine(rng):
 
 def test_both_masters_agree_over_both_oracles(plan):
     protocol = plan.params.available("masters")
-    data = make_split("heart", rows=draws.Rows(60, 15, 2, 5, 3, "zscore"))
+    data = make_split("heart", rows=trials.Rows(60, 15, 2, 5, 3, "zscore"))
     for family, runs in {
-        "stumps": (masters.cgens_over_stumps, masters.cg_boost_over_stumps),
-        "kernels": (masters.cgens_over_kernels, masters.cg_boost_over_kernels),
+        "stumps": (trials.cgens_over_stumps, trials.cg_boost_over_stumps),
+        "kernels": (trials.cgens_over_kernels, trials.cg_boost_over_kernels),
     }.items():
         first, second = (run(data, protocol["master_costs"][family], 500, 1e-4) for run in runs)
         assert abs(first["objective"] - second["objective"]) <= first["gap"] + second["gap"]
@@ -304,7 +302,7 @@ def test_names_of_crowded_points_do_not_meet():
     x, y = np.array([10.0, 17.0, 18.0, 22.0, 900.0]), np.array([15.9, 15.6, 15.4, 14.7, 11.8])
     panel.plot(x, y, "o")
     panel.set(xscale="log", ylim=(10, 25))
-    charts._name_points(panel, ["CGENS-SLS", "MultiBoost-cw", "AdaBoost.MH", "AdaBoost.ECC", "SVM"], x, y)
+    figures._name_points(panel, ["CGENS-SLS", "MultiBoost-cw", "AdaBoost.MH", "AdaBoost.ECC", "SVM"], x, y)
     figure.canvas.draw()
     frame = panel.get_window_extent()
     for name in panel.texts:
@@ -318,7 +316,7 @@ def test_arrows_of_diversity_end_inside_their_panel():
     values = {"disagreement": 20.0, "member_error": 30.0, "error": 5.0}
     evidence = made_evidence(lambda metric, dataset, method: values[metric])
     _, axes = subplots()
-    charts._draw_members(axes, evidence, "any", "any", ("black", "o"))
+    figures._draw_members(axes, evidence, "any", "any", ("black", "o"))
     low, high = axes.get_ylim()
     assert low < 5.0 < 30.0 < high
 
@@ -327,7 +325,7 @@ def test_answers_are_read_off_the_numbers(monkeypatch, tmp_path):
     study = made_arena()
     study.scale, study.folder = "paper", tmp_path
     found = {
-        (row[0].text, row[1].text): (row[2].text, row[3].text) for row in answers.show_answers(study).rows
+        (row[0].text, row[1].text): (row[2].text, row[3].text) for row in figures.show_answers(study).rows
     }
     take, note = found["two classes", "the smallest error"]
     assert take == "SVM-Perc"
@@ -344,12 +342,12 @@ def test_charts_and_tables_without_enough_sets(tmp_path):
     study = made_arena(datasets=("heart",))
     study.scale, study.folder = "paper", tmp_path
     for kind in compare.KINDS:
-        charts.draw_ranks(study, kind)
-    charts.draw_fronts(study)
-    charts.draw_probabilities(study)
-    assert answers.show_ranks(study).rows[0][3].text == "…"
-    assert answers.show_probabilities(study, "more classes").rows[0][0].text == "…"
-    assert tables.show_costs(study, "more classes").rows == ()
+        figures.draw_ranks(study, kind)
+    figures.draw_fronts(study)
+    figures.draw_probabilities(study)
+    assert figures.show_ranks(study).rows[0][3].text == "…"
+    assert figures.show_probabilities(study, "more classes").rows[0][0].text == "…"
+    assert figures.show_costs(study, "more classes").rows == ()
 
 
 def test_a_tiny_run_end_to_end(tmp_path):
@@ -367,5 +365,5 @@ def test_a_tiny_run_end_to_end(tmp_path):
     )
     assert (disagreement == 0).all()  # copies of one machine
     assert (member == error).all()
-    table = answers.show_masters(study)
+    table = figures.show_masters(study)
     assert all(row[6].mark == "✓" for row in table.rows)

@@ -1,16 +1,22 @@
-"""linli2005: its data, its ensembles written out, and a tiny run from end to end."""
+"""linli2005: its data, its ensembles written out, a tiny run from end to end, and what decides its claims."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from support.made_evidence import made_evidence, made_study
 
 from kernsemble.data.generators import bayes_decision, bayes_error
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
+from kernsemble.report.ledger import load_reading
+from kernsemble.report.published import read_cells, read_claims
+from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
 from linli2005 import theory, trials
 from linli2005.trials import (
+    NOISY_SETS,
     PLANE_SET,
     REAL_SETS,
     TABLE_SETS,
@@ -18,6 +24,9 @@ from linli2005.trials import (
     distances_from_bayes,
     plane_points,
 )
+
+paper = load_paper("linli2005")
+ROOT = Path(__file__).parents[2]
 
 PROTOCOL = trials.Protocol(
     sizes={"train": 40, "test": 50, "share": 0.6, "noise": 0.1},
@@ -206,3 +215,82 @@ def test_tiny_run_from_end_to_end(tiny_root):
     assert 100.0 * np.mean(trials.sides_of(drawn) != bayes) == pytest.approx(area)  # the same machine
     again = Study("linli2005", "smoke", tiny_root, compute=False)
     assert all(again.evidence(exhibit).complete for exhibit in exhibits)
+
+
+def test_every_printed_number_and_claim_is_read():
+    reading = load_reading("linli2005")
+    cells = [cell for cell in read_cells(ROOT / "published/published.csv") if cell.paper == "linli2005"]
+    assert len(cells) == 126
+    for cell in cells:
+        assert reading.rule(cell).runs == 100
+        assert cell.row in TABLE_SETS
+        assert cell.column in paper.methods("table1")
+    written = {claim.id: claim.check for claim in read_claims(ROOT / "published/claims.yaml")}
+    assert {written[name]: name for name in reading.checks} == {
+        check.__name__: name for name, check in reading.checks.items()
+    }
+    assert set(reading.checks) == {name for name, check in written.items() if name.startswith("L")}
+
+
+def as_the_paper_says(metric, dataset, method):
+    noisy = dataset.endswith("-n")
+    if metric == "train_error":
+        return 0.0 if method.startswith("AB") else 8.0
+    if method.startswith("AB"):
+        return 20.0 + 5.0 * noisy
+    return {"SVM-Stump": 11.0, "SVM-Perc": 10.5, "SVM-Gauss": 10.5 - 1.0 * (dataset not in REAL_SETS)}[method]
+
+
+def theorems(**bad):
+    good = {"constant": 1e-9, "scaling": 0.0, "eigenvalue": 0.1, "separated": 1.0, "distinct": 1.0}
+    return lambda metric, dataset, method: (good | bad)[metric]
+
+
+def selection_cost(gauss):
+    return lambda metric, dataset, method: {
+        "problems": 550 if method == "SVM-Gauss" else 55,
+        "selection_seconds": gauss if method == "SVM-Gauss" else 1.0,
+    }[metric]
+
+
+# Exhibit -> numbers with which every claim holds, and the sets that are made.
+GOOD = {
+    "table1": (as_the_paper_says, TABLE_SETS),
+    "theorems": (theorems(), TABLE_SETS),
+    "figure2": (lambda m, d, name: 5.0 + name.startswith("AB"), (PLANE_SET,)),
+    "selection": (selection_cost(10.0), TABLE_SETS),
+    "hard": (lambda *_: 12.0, NOISY_SETS),
+    "lpboost": (lambda *_: 12.0, TABLE_SETS),
+}
+# Claim, exhibit, numbers with which it fails.
+BAD = [
+    ("L1", "theorems", theorems(constant=1e-3)),
+    ("L2", "theorems", theorems(separated=0.0)),
+    ("L2", "theorems", theorems(eigenvalue=0.0)),
+    ("L3", "table1", lambda m, d, name: 50.0 if name == "SVM-Perc" else 10.0),
+    ("L4", "table1", lambda m, d, name: 10.0 + 5.0 * name.startswith("AB")),
+    ("L5", "table1", lambda m, d, name: 10.0 + (name == "SVM-Gauss")),
+    ("L6", "table1", lambda m, d, name: 10.0 + 5.0 * (name == "SVM-Stump")),
+    ("L7", "selection", selection_cost(2.0)),
+    ("L8", "figure2", lambda m, d, name: 5.0 + (name == "SVM-Stump")),
+    ("L9", "theorems", theorems(scaling=1e-3)),
+    ("L10", "hard", lambda *_: 9.0),
+    ("L11", "table1", lambda *_: 5.0),
+    ("L12", "lpboost", lambda *_: 9.0),
+]
+
+
+@pytest.mark.parametrize(("claim", "exhibit", "spoil"), BAD)
+def test_a_claim_holds_with_good_numbers_and_fails_with_bad_ones(claim, exhibit, spoil):
+    check = load_reading("linli2005").checks[claim]
+    made = {name: made_evidence(value, paper.methods(name), sets) for name, (value, sets) in GOOD.items()}
+    bad = made_evidence(spoil, paper.methods(exhibit), GOOD[exhibit][1])
+    good, spoiled = check(made_study(made)), check(made_study(made | {exhibit: bad}))
+    assert good.holds
+    assert not spoiled.holds
+    if good.probability is not None:
+        assert spoiled.probability < 0.5 < 0.95 < good.probability
+
+
+def test_every_claim_can_fail():
+    assert {claim for claim, *_ in BAD} == set(load_reading("linli2005").checks)

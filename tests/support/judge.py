@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kernsemble.estimators._single_fit import class_signs
+from kernsemble.kernels import stump_kernel
 from kernsemble.masters.kernel_hinge import pair_signs
 from kernsemble.masters.simplex_least_squares import simplex_codes
 from support.nu_bounds import best_margin, drm_bounds, soft_margin_loss
@@ -75,6 +76,7 @@ def judge(problem: Problem, model: Any, converged: bool) -> list[Verdict] | None
         "CGBoostNovelty": _cg_boost,
         "DistanceKernelSVC": _kernel_machines,
         "DistanceKernelSVCCV": _kernel_machines,
+        "DistanceKernelSVR": _kernel_regression,
         "ExRM": _exrm,
         "DRM": _drm,
         **dict.fromkeys(_PRICES, _stagewise),
@@ -260,6 +262,25 @@ def _kernel_machines(problem: Problem, model: Any, converged: bool) -> list[Verd
             Verdict(stated, gap, attained, lower, upper, tol, _epsilon_effect((C * weight)[part]))
         )
     return verdicts
+
+
+def _kernel_regression(problem: Problem, model: Any, converged: bool) -> list[Verdict] | None:
+    """The tube with the stump kernel; the norm by shapes, column by column."""
+    X, y, weight = _training(problem, model)
+    X, c = X.astype(float), model.C * weight
+    K = stump_kernel(X)
+    if np.abs(K).max() > LARGEST:
+        return None
+    center = np.eye(len(X)) - 1.0 / len(X)
+    values, vectors = np.linalg.eigh(center @ K @ center)
+    H = vectors * np.sqrt(np.maximum(values, 0.0))
+    lower, upper = l2_bounds(tube_rows(H, y, c, model.epsilon, "free"))
+    slopes = [np.diff(s.values[:, 0]) ** 2 / (4.0 * np.diff(s.knots)) for s in model.shape_functions_]
+    losses = np.maximum(0.0, np.abs(y - model.predict(X)) - model.epsilon)
+    attained = sum(part.sum() for part in slopes) + c @ losses
+    tol = model.tol if converged else np.inf
+    scale = _epsilon_effect(c) * max(1.0, np.abs(y).max())
+    return [Verdict(model.objective_, model.dual_gap_, attained, lower, upper, tol, scale)]
 
 
 def _exrm(problem: Problem, model: Any, converged: bool) -> list[Verdict]:

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
+from kernsemble.estimators._base import refuse_huge
 from kernsemble.hypotheses import knots as columns
+from kernsemble.hypotheses.base import label
 from kernsemble.hypotheses.knots import Knots
-from kernsemble.hypotheses.shapes import Shapes
+from kernsemble.hypotheses.shapes import ShapeFunction, Shapes
 from kernsemble.masters.kernel_hinge import pair_scores
 from kernsemble.masters.losses import BoxLoss
 from kernsemble.masters.splines import SplineProblem, SplineSolution, solve_splines
@@ -23,6 +26,7 @@ _CHANGE, _TRIALS = (
     6,
 )  # of scores by thinner tables, in units of the tolerance; how often 1/4 of it is tried
 _REPULSIONS, _REPULSION_WORK = 100, 2_000_000_000  # most steps of lines that repel each other, and products
+_LARGEST = 1e150  # value that a spline can be solved over
 _SOFT = 1e-4  # keeps the forces between lines finite
 
 
@@ -81,6 +85,42 @@ class Directions:
     def project(self, X: np.ndarray) -> np.ndarray:
         """Projections (n, n_directions)."""
         return np.asarray(X, dtype=np.float64) @ self.matrix
+
+
+class AdditiveModel:
+    """Mixin of the estimators whose machines are kept as ``_shapes``, over features or ``_directions``."""
+
+    _types = (np.float64, np.float32, np.uint8)
+
+    def _code(self, X: np.ndarray, n_directions: int | None) -> CodedRows:
+        """Codes of the samples, or of their projections."""
+        refuse_huge(X, _LARGEST)
+        self._directions = None
+        if n_directions is not None:
+            self._directions = Directions.draw(X.shape[1], n_directions, self.random_state)
+        return CodedRows.of(self._columns(X), self.max_knots)
+
+    def _columns(self, X: np.ndarray) -> np.ndarray:
+        """What the shapes are over: features, or projections."""
+        return X if self._directions is None else self._directions.project(X)
+
+    def _additive(self) -> Shapes:
+        """The shapes over features."""
+        check_is_fitted(self)
+        if self._shapes is None or self._directions is not None:
+            raise AttributeError(f"{label(self)} is an additive model with kernel='stump' only.")
+        return self._shapes
+
+    @property
+    def shape_functions_(self) -> list[ShapeFunction]:
+        """One function a feature; the model is their sum and ``intercept_``."""
+        return self._additive().functions
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the total variation of the shape functions."""
+        variation = self._additive().variation.sum(axis=1)
+        return variation / (variation.sum() or 1.0)
 
 
 def _orthogonal(n_features: int, n_directions: int, rng: np.random.RandomState) -> np.ndarray:

@@ -54,7 +54,7 @@ class CGEns(ColumnGenerationClassifier):
     portable : bool, default=True
         Whether to fit the same ensemble on every computer. Restricted problems are then solved to the end,
         and where the hinge has several dual solutions the one of least norm prices the next hypothesis; it
-        takes longer with tens of thousands of rows. The squared hinge has only one.
+        takes up to twice as long with tens of thousands of rows. The squared hinge has only one.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
     verbose : bool or int, default=False

@@ -30,15 +30,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_is_fitted
 
 from kernsemble import kernels
-from kernsemble.estimators._base import TrainingData, check_positive, check_weights, progress, refuse_huge
+from kernsemble.estimators._base import TrainingData, check_positive, check_weights, progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
-from kernsemble.estimators._splines import CodedRows, Directions, count_held_out, solve_machines
+from kernsemble.estimators._splines import AdditiveModel, CodedRows, count_held_out, solve_machines
 from kernsemble.hypotheses.base import label
 from kernsemble.hypotheses.knots import MOST
-from kernsemble.hypotheses.shapes import ShapeFunction, Shapes
+from kernsemble.hypotheses.shapes import Shapes
 from kernsemble.masters.base import Solution
 from kernsemble.masters.kernel_hinge import cross_validate_path, pair_scores, pair_signs, solve_kernel_hinge
 from kernsemble.masters.kernel_rows import FEWEST, CachedRows
@@ -51,12 +50,11 @@ SAMPLED = 1024  # samples whose pairs the mean distance is taken of
 COARSE = 0.1  # relative duality gap beyond which a solution is not one
 ROUNDING = 1e-9  # of a sum of losses, in units of its weights
 SPLINE_ROWS = 4000  # from which on a stump machine is solved as a spline
-LARGEST = 1e150  # value that a spline can be solved over
 LOSSES = {"hinge": BoxLoss.hinge, "squared_hinge": BoxLoss.squared_hinge}
 ROWS_AT_ONCE = 4096  # of the kernel matrix between new samples and support vectors
 
 
-class DistanceKernelSVC(SingleFitClassifier):
+class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
     """Soft-margin support vector machine with the stump, perceptron or Gaussian kernel.
 
     Parameters
@@ -178,14 +176,14 @@ class DistanceKernelSVC(SingleFitClassifier):
         self._check_solver_parameters()
         C = check_positive(self.C, "C")
         if self._takes_splines(len(data.X)):
-            return self._fit_splines(self._code(data), data, C)
+            return self._fit_splines(self._code(data.X, self.n_directions), data, C)
         data = _as_float64(data)
         self._kernel = _make_kernel(self.kernel, _gamma_of(self.gamma, data))
         return self._fit_machines(self._rows(self._kernel, data.X), data, C)
 
     def _types_for(self, X: Any) -> list[type]:
         """Splines code values of any type; kernels convert theirs."""
-        return [np.float64, np.float32, np.uint8]
+        return list(self._types)
 
     def _takes_splines(self, n: int) -> bool:
         """Whether to solve n samples without a kernel matrix."""
@@ -204,18 +202,6 @@ class DistanceKernelSVC(SingleFitClassifier):
             )
         return forced or (able and self.solver == "auto" and n >= SPLINE_ROWS)
 
-    def _code(self, data: TrainingData) -> CodedRows:
-        """Codes of the samples, or of their projections."""
-        refuse_huge(data.X, LARGEST)
-        self._directions = None
-        if self.kernel == "perceptron":
-            self._directions = Directions.draw(data.X.shape[1], self.n_directions, self.random_state)
-        return CodedRows.of(self._columns(data.X), self.max_knots)
-
-    def _columns(self, X: np.ndarray) -> np.ndarray:
-        """What splines are over: features, or projections."""
-        return X if self._directions is None else self._directions.project(X)
-
     def _fit_splines(self, rows: CodedRows, data: TrainingData, C: float) -> DistanceKernelSVC:
         """Solve the machines as splines, and keep their tables."""
         losses = []
@@ -227,7 +213,7 @@ class DistanceKernelSVC(SingleFitClassifier):
         solutions, self._shapes, self.intercept_ = solve_machines(
             rows, losses, data.weight, self.tol, self.max_iter, order
         )
-        max(solutions, key=lambda s: (not s.converged, _relative_gap(s))).warn_unless_converged(label(self))
+        self._warn(solutions, ROUNDING * C * data.weight.sum())
         self.solver_, self._kernel = "spline", None
         if hasattr(self, "support_"):  # of an earlier fit
             del self.support_, self.support_vectors_, self.dual_coef_
@@ -302,24 +288,10 @@ class DistanceKernelSVC(SingleFitClassifier):
         return self._keep(solutions)
 
     def _additive(self) -> Shapes:
-        """The shapes of a stump machine."""
-        check_is_fitted(self)
-        if self.solver_ == "spline" and self._directions is None:
-            return self._shapes
-        if self.solver_ == "spline" or self._kernel is not kernels.stump_kernel:
-            raise AttributeError(f"{label(self)} is an additive model with kernel='stump' only.")
-        return Shapes.of_kernel(self.support_vectors_, self.dual_coef_)
-
-    @property
-    def shape_functions_(self) -> list[ShapeFunction]:
-        """One function a feature; their sum and ``intercept_`` are the decisions."""
-        return self._additive().functions
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of each feature in the total variation of the shape functions."""
-        variation = self._additive().variation.sum(axis=1)
-        return variation / (variation.sum() or 1.0)
+        """The shapes of a stump machine, however it was solved."""
+        if getattr(self, "_kernel", None) is kernels.stump_kernel:
+            return Shapes.of_kernel(self.support_vectors_, self.dual_coef_)
+        return super()._additive()
 
     def _warn(self, solutions: list[Solution], rounding: float) -> None:
         """Warn, once, of a machine that did not reach ``tol``, or one for whose C ``tol`` is too coarse."""
@@ -492,7 +464,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         """Search the grid of C on the codes of the samples."""
         spread = _mean_distance(_make_kernel(self.kernel, None), data)
         self.Cs_ = _grid(self.Cs, DISTANCE_CS / spread, "Cs")
-        rows, signs = self._code(data), self._signs(data)
+        rows, signs = self._code(data.X, self.n_directions), self._signs(data)
         options = (self.tol, self.max_iter, self.multi_class == "ovo")
         counts, unsolved = count_held_out(
             rows, signs, data.labels, data.weight, LOSSES[self.loss], self.Cs_, folds, *options

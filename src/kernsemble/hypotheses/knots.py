@@ -14,13 +14,15 @@ Laplacian a column, a chain of springs of stiffness ``1 / (2 (v_{k+1} - v_k))``.
 
 A column of more distinct values than ``most`` is rounded: its values, in order, are cut into ``most`` parts
 of nearly equal size, and each value is replaced by the mean of its part. What follows is exact for the
-rounded rows.
+rounded rows. Codes are made block by block, so X may be a file that is mapped into memory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numba import njit, uint64
@@ -28,6 +30,8 @@ from numba import njit, uint64
 from kernsemble.hypotheses._threads import run_pieces
 
 MOST = 1 << 16  # distinct values of a column that are kept as they are
+_WHOLE = 1 << 22  # rows that are sorted at once, and rows of a sample of more
+_PART = 1 << 16  # rows of a file that are read together
 _BLOCK = 4096  # rows that are worked on together
 _TILE = 256
 _FEW = 64  # knots of a column below which a histogram keeps four, lest additions wait for each other
@@ -65,15 +69,27 @@ class Knots:
         >>> Knots.of_columns(np.array([[1.0, 5.0], [2.0, 5.0], [1.0, 6.0]])).values
         array([1., 2., 5., 6.])
         """
-        n, d = X.shape
-        parts: list = [None] * d
+        most = most or len(X)
+        if len(X) <= _WHOLE:
+            return cls._of(_each_column(X, lambda column: _knots_of(column, most)))
+        known = distinct_values(X, most)
+        edges = edges_of_parts(known, X[sampled(len(X))], most)
+        return cls.of_parts(known, edges, sums_of_parts(X, edges))
 
-        def work(start: int, stop: int) -> None:
-            for j in range(start, stop):
-                parts[j] = _knots_of(X[:, j], most or n)
+    @classmethod
+    def of_parts(cls, known: list, edges: list, sums: list) -> Knots:
+        """Knots from a column's distinct values, or its parts' edges and (2, n_parts) sums and counts."""
+        exact = [None if values is None else values.astype(np.float64) for values in known]
+        return cls._of(
+            [
+                (sums[j][0] / sums[j][1], edges[j], True) if values is None else (values, values, False)
+                for j, values in enumerate(exact)
+            ]
+        )
 
-        run_pieces(work, np.full(d, 20 * n))
-        values, edges, rounded = zip(*parts, strict=True)
+    @classmethod
+    def _of(cls, columns: list[tuple[np.ndarray, np.ndarray, bool]]) -> Knots:
+        values, edges, rounded = zip(*columns, strict=True)
         first = np.cumsum([0, *map(len, values)])
         return cls(np.concatenate(values), np.concatenate(edges), first, np.array(rounded))
 
@@ -93,13 +109,23 @@ class Knots:
         """Codes (n_features, n) of rows X (n, n_features), in the smallest type that holds them."""
         most = int(np.diff(self.first).max(initial=1))
         codes = np.empty((self.n_features, len(X)), dtype=np.min_scalar_type(most - 1))
-        self.encode_into(X, codes)
+        for start in range(0, len(X), _PART):  # a file is read once
+            block = np.asarray(X[start : start + _PART])
+            work = partial(_encode, block, self.edges, self.first, codes[:, start : start + _PART])
+            run_pieces(work, np.full(self.n_features, 16 * len(block)))
         return codes
 
-    def encode_into(self, X: np.ndarray, codes: np.ndarray) -> None:
-        """Write the codes of rows to ``codes[:, :len(X)]``."""
-        work = partial(_encode, X, self.edges, self.first, codes)
-        run_pieces(work, np.full(self.n_features, 16 * len(X)))
+
+def _each_column(X: np.ndarray, work: Callable[[np.ndarray], Any]) -> list:
+    """Results of a function of each column, in threads."""
+    results: list = [None] * X.shape[1]
+
+    def some(start: int, stop: int) -> None:
+        for j in range(start, stop):
+            results[j] = work(X[:, j])
+
+    run_pieces(some, np.full(X.shape[1], 20 * len(X)))
+    return results
 
 
 def _knots_of(column: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -114,6 +140,49 @@ def _knots_of(column: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, bo
     sums = np.add.reduceat(ascending, starts, dtype=np.float64)
     values = sums / np.diff(np.append(starts, len(column)))
     return values, np.append(ascending[starts[1:] - 1], ascending[-1]).astype(np.float64), True
+
+
+def sampled(n: int) -> np.ndarray:
+    """Numbers of the rows that stand for n where not all are sorted at once."""
+    return np.unique(np.linspace(0, n - 1, min(n, _WHOLE)).astype(np.intp))
+
+
+def distinct_values(X: np.ndarray, most: int) -> list[np.ndarray | None]:
+    """Distinct values of each column, or None where they are more than ``most``; block by block."""
+    known: list = [np.empty(0, X.dtype)] * X.shape[1]
+    for start in range(0, len(X), _PART):
+        known = merge_values(known, _each_column(np.asarray(X[start : start + _PART]), np.unique), most)
+    return known
+
+
+def merge_values(one: list, other: list, most: int) -> list[np.ndarray | None]:
+    """Distinct values in either of two sets of rows."""
+    return [_union(a, b, most) for a, b in zip(one, other, strict=True)]
+
+
+def _union(one: np.ndarray | None, other: np.ndarray | None, most: int) -> np.ndarray | None:
+    if one is None or other is None or len(other) > most:
+        return None
+    both = np.union1d(one, other)
+    return both if len(both) <= most else None
+
+
+def edges_of_parts(known: list, sample: np.ndarray, most: int) -> list[np.ndarray | None]:
+    """Edges of the parts of columns that are rounded, of nearly equal size in the sample; else None."""
+    return [_knots_of(sample[:, j], most)[1] if values is None else None for j, values in enumerate(known)]
+
+
+def sums_of_parts(X: np.ndarray, edges: list[np.ndarray | None]) -> list[np.ndarray | None]:
+    """Sum and number of the values in each part (2, n_parts), of columns that are rounded; block by block."""
+    sums = [None if own is None else np.zeros((2, len(own))) for own in edges]
+    for start in range(0, len(X), _PART):
+        block = np.asarray(X[start : start + _PART])
+        for j, own in enumerate(edges):
+            if own is not None:
+                places = np.searchsorted(own[:-1], block[:, j])
+                sums[j][0] += np.bincount(places, block[:, j], len(own))
+                sums[j][1] += np.bincount(places, minlength=len(own))
+    return sums
 
 
 def gather(codes: np.ndarray, first: np.ndarray, table: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ from scipy.linalg import lapack
 from kernsemble.masters.losses import FAST
 from kernsemble.masters.newton import NewtonSolver
 
-_START, _START_ROWS = 1e-2, 10.0  # relative gap to start from, at most and times the number of samples
+_START, _START_ROWS = 1e-1, 10.0  # relative gap to start from, at most and times the number of samples
 _BAND = 2.0  # times the root of that gap: distance from the margin up to which rows take part
 _OFF = 0.02  # distance from the margin at which they start at their bound
 _DELTA, _SMALLER, _TRIALS = 1e-6, 0.1, 8  # times the largest t: how far margins of free rows may be from 1

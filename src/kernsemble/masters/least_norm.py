@@ -26,39 +26,6 @@ _RIDGE = 1e-12  # of the trace: makes Newton's matrix definite where columns dep
 _OUTSIDE = 1e-11  # score beyond its bound, relative to the largest there can be, that is put back
 _RESIDUAL = 1e-13  # of A'v = t, relative, from which on the search ends where it gains nothing
 _NEIGHBORS = 1e-15  # relative distance of lengths that rounding cannot tell apart
-_WEIGHT, _REFINEMENTS = 100.0, 8  # of the squared distance from the margin; steps, each of which gains digits
-
-
-def least_norm(
-    A: np.ndarray,
-    u: np.ndarray,
-    upper: np.ndarray,
-    weight: np.ndarray,
-    *,
-    target: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return the vector of least weighted norm with the same ``A'u`` within the same bounds.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n_rows, n_columns)
-        Rows on the margin.
-    u : ndarray of shape (n_rows,)
-        A solution, within its bounds.
-    upper, weight : ndarray of shape (n_rows,)
-        Bounds c_i, and s_i > 0.
-    target : ndarray of shape (n_columns,), optional
-        t; ``A'u`` by default.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> least_norm(np.ones((2, 1)), np.array([1.0, 0.0]), np.ones(2), np.ones(2)).round(6)
-    array([0.5, 0.5])
-    """
-    if independent(A):
-        return u
-    return _project(A, A.T @ u if target is None else target, upper, weight)[0]
 
 
 def least_norm_between(
@@ -79,8 +46,12 @@ def least_norm_between(
 
     Parameters
     ----------
-    A, u, upper, weight
-        As in `least_norm`.
+    A : ndarray of shape (n_rows, n_columns)
+        Rows on the margin.
+    u : ndarray of shape (n_rows,)
+        A solution, within its bounds.
+    upper, weight : ndarray of shape (n_rows,)
+        Bounds c_i, and s_i > 0.
     held : ndarray of shape (n_columns,), bool
         Columns that keep their score.
     low, high : ndarray of shape (n_columns,)
@@ -140,42 +111,6 @@ def _project(
         multipliers += length * step
         values += length * along
     return v, multipliers
-
-
-def on_margin(A: np.ndarray, u: np.ndarray, pull: np.ndarray, free: bool) -> np.ndarray:
-    """Return ``A'u`` for a dual solution u, up to rounding, from one that is near.
-
-    A gap of 1e-12 leaves an error of its root in u. The optimum given the rows on the margin is
-
-        min_theta  1/2 |theta|^2 - pull'theta   subject to   A theta = 1,
-
-    whose multipliers are u. A few steps of the method of multipliers double the digits and more.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n_rows, n_columns)
-        Rows on the margin.
-    u : ndarray of shape (n_rows,)
-        Nearly a solution.
-    pull : ndarray of shape (n_columns,)
-        Sum of the rows at their bound, times the bound.
-    free : bool
-        Whether column 0 is an intercept without a penalty.
-    """
-    combined = A.T @ u
-    if not len(A):
-        return combined
-    matrix = _WEIGHT * (A.T @ A)
-    matrix[np.diag_indices(len(matrix))] += 1.0
-    matrix[0, 0] -= float(free)
-    try:
-        factor = cho_factor(matrix, lower=True)
-    except LinAlgError:  # rows of very different size
-        return combined
-    for _ in range(_REFINEMENTS):
-        theta = cho_solve(factor, pull + combined + _WEIGHT * A.sum(axis=0))
-        combined = combined + _WEIGHT * (A.T @ (1.0 - A @ theta))
-    return combined
 
 
 def independent(A: np.ndarray) -> bool:

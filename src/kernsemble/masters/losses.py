@@ -248,17 +248,25 @@ def _settled(f, V, target, lower, upper, epsilon, distance, out):
             out[i] = upper[i] == lower[i] or (V[i] == 0.0 and abs(residual) < epsilon - distance)
 
 
+@njit(cache=True, fastmath=FAST)
+def _ways(V, members, falls, lower, upper):
+    """What the sum changes by if the weights inside, those of one side, or all move; and its size."""
+    by_inside, by_side, by_all, size = 0.0, 0.0, 0.0, 0.0
+    ends = lower if falls else upper
+    for i in range(len(V)):
+        step = ends[i] - V[i] if members[i] else 0.0
+        v = V[i] if members[i] else 0.0
+        by_inside += step if lower[i] < V[i] and V[i] < upper[i] else 0.0
+        by_side -= max(v, 0.0) if falls else min(v, 0.0)
+        by_all += step
+        size += abs(v)
+    return by_inside, by_side, by_all, size
+
+
 @njit(cache=True)
 def _lower_sum(V, members, excess, lower, upper):
     """Move the weights inside their box towards an end; else shrink one side; else move all."""
-    by_inside, by_side, by_all, size = 0.0, 0.0, 0.0, 0.0
-    for i in range(len(V)):
-        if members[i]:
-            step = (lower[i] if excess > 0.0 else upper[i]) - V[i]
-            by_inside += step if lower[i] < V[i] < upper[i] else 0.0
-            by_side -= V[i] if (V[i] > 0.0) == (excess > 0.0) else 0.0
-            by_all += step
-            size += abs(V[i])
+    by_inside, by_side, by_all, size = _ways(V, members, excess > 0.0, lower, upper)
     if abs(excess) <= 1e-13 * size and abs(by_all) < abs(excess) > abs(by_side):
         return True
     way, total = 0, by_inside

@@ -76,6 +76,7 @@ _EXACT = 1e-7  # the same where Newton's method ends after finitely many steps
 _FLOOR = 1e-7  # share of the loss at 0 below which the objective counts as zero
 _ROUNDING = 2e-15  # of a sum, relative to its terms
 _PATIENCE, _STALLED = 60, 0.99  # steps without a gap smaller by that factor, after which rounding rules
+_LAST, _LAST_PATIENCE = 1e-10, 2  # relative gap from which Newton's method, if it is finite, is at its end
 _SWING = 1e3  # factor by which changes may exceed what is left before their rounding is undone
 _LONGER = 1e-13  # by so much weights are scaled up past the margin, where rounding could undo it
 
@@ -258,6 +259,7 @@ class ProximalNewton(Incumbents):
         self.gram, self.active, self.share, self.scale = gram, active, share, scale
         self.bounds = np.zeros(len(part.bounded))  # multipliers
         self.all_losses = _with_bounds(part.loss, len(self.bounds))
+        self.is_sharp = active is not None and not len(self.bounds)  # no proximal term on any loss
         self.x, self.f = x.copy(), np.append(f, x[part.bounded])
         self.V, self.pull = np.append(V, np.maximum(-pull[part.bounded], 0.0)), pull.copy()
         self.pull[part.bounded] += self.V[len(V) :]
@@ -282,19 +284,23 @@ class ProximalNewton(Incumbents):
         direction = self._direction()
         along = self.part.scores(direction)
         length = self._line_search(direction, along)
-        self.x += length * direction
-        self.f += length * along
+        self.x = self.x + length * direction
+        self.f = self.f + length * along
         if length * np.abs(along).max(initial=0.0) > _SWING * np.abs(self.f).max(initial=0.0):
             self.f = self.part.scores(self.x)
         self.inner += 1
         self._evaluate()
+        if self.is_sharp:  # the line search was the objective's own
+            self.best_x, self.best_f, self.objective = self.x, self.f, self.part.primal(self.x, self.f)
+            self.offer_dual(self.V, self.pull)
+            return
         n, pull = len(self.share), self.pull.copy()
         pull[self.part.bounded] -= self.V[n:]
         self.offer_primal(self.x, self.f[:n])
         self.offer_dual(self.V[:n], pull)
 
     def _smooth(self) -> None:
-        if self.active is not None and not len(self.bounds):
+        if self.is_sharp:
             self.smoothed = self.all_losses.sharp()
             return
         softness = self.delta / self.share if self.active is None else np.zeros(len(self.share))
@@ -313,8 +319,10 @@ class ProximalNewton(Incumbents):
         self.gradient = self.metric * self._from_center() - self.pull
 
     def _from_center(self) -> np.ndarray:
+        if not len(self.center):
+            return self.x
         x = self.x.copy()
-        x[: self.part.n_leading] -= self.center
+        x[: len(self.center)] -= self.center
         return x
 
     def _inner_is_solved(self) -> bool:
@@ -500,9 +508,9 @@ class NewtonSolver:
         self._start(whole, reference)
         n_iter, distance, fresh, self.is_exhausted = 0, _DISTANCE * scale, False, False
         while True:
-            if (self.gap <= self._limit(tol, self.objective) or n_iter >= max_iter) and not fresh:
+            if (self.is_solved(tol) or n_iter >= max_iter) and not fresh:
                 fresh = self._refresh(whole, tol)
-            if self.gap <= self._limit(tol, self.objective) or n_iter >= max_iter:
+            if self.is_solved(tol) or n_iter >= max_iter:
                 return n_iter
             part, before = whole, self.gap
             if self.gap <= _TRUSTED * abs(self.objective):
@@ -513,6 +521,10 @@ class NewtonSolver:
                 self.is_exhausted = n_iter < max_iter
                 return n_iter
             distance, fresh = 4.0 * distance, False
+
+    def is_solved(self, tol: float) -> bool:
+        """Whether the gap is what `solve` stops at."""
+        return self.gap <= self._limit(tol, self.objective)
 
     def _limit(self, tol: float, objective: float) -> float:
         """Gap to stop at; never below the rounding of the sums."""
@@ -558,10 +570,13 @@ class NewtonSolver:
     def _judge(self, whole: Part) -> None:
         """Repair V and evaluate both objectives."""
         self.objective = whole.primal(self.x, self.f)
-        self.noise = self._zero + _ROUNDING * (abs(self.objective) + abs(self.loss.gain(self.V)))
+        self._note_rounding()
         V, pull, self.dual_objective = whole.repair(self.V, self.combined - whole.cost)
         if V is not self.V:
             self.V, self.combined = V, pull + whole.cost
+
+    def _note_rounding(self) -> None:
+        self.noise = self._zero + _ROUNDING * (abs(self.objective) + abs(self.loss.gain(self.V)))
 
     def _refresh(self, whole: Part, tol: float) -> bool:
         """Compute scores and combinations anew where rounding could matter; that is then done."""
@@ -581,14 +596,14 @@ class NewtonSolver:
         """Take steps on a part; move both points over all samples to what they found."""
         take = slice(None) if part is whole else part.samples
         points = self.x, self.f[take], self.V[take], self.combined - whole.cost
-        n_iter, smooth = 0, self._is_smooth(scale)
-        ascends = not smooth and part.rows.data is not None and not len(part.bounded)
-        found = CoordinateAscent(part, *points) if ascends else Incumbents(part, *points)
-        while ascends and n_iter < max_iter and self._is_open(found, tol) and found.pays(tol):
-            found.step()
-            n_iter += 1
-        if self._is_open(found, tol):
+        n_iter, smooth, found = 0, self._is_smooth(scale), None
+        if not smooth and part.rows.data is not None and not len(part.bounded):
+            found = CoordinateAscent(part, *points)
+            while n_iter < max_iter and self._is_open(found, tol) and found.pays(tol):
+                found.step()
+                n_iter += 1
             points = found.best_x, found.best_f, found.best_V, found.best_pull
+        if found is None or self._is_open(found, tol):
             active = self.active if smooth else None
             found = ProximalNewton(part, self.gram, active, *points, self.share[take], scale)
             n_iter += self._run(found, tol, max_iter - n_iter)
@@ -600,10 +615,12 @@ class NewtonSolver:
 
     def _run(self, newton: ProximalNewton, tol: float, max_iter: int) -> int:
         """Step until the gap is small, or does not get smaller; return the number of steps."""
-        n_iter, since, gap = 0, 0, newton.gap
-        while n_iter < max_iter and since < _PATIENCE and self._is_open(newton, tol):
+        n_iter, since, gap, patience = 0, 0, newton.gap, _PATIENCE
+        while n_iter < max_iter and since < patience and self._is_open(newton, tol):
             newton.step()
             n_iter, since = n_iter + 1, since + 1
+            if newton.active is not None and newton.gap <= _LAST * abs(newton.objective):
+                patience = _LAST_PATIENCE
             if newton.gap < _STALLED * gap:
                 since, gap = 0, newton.gap
         return n_iter
@@ -617,14 +634,16 @@ class NewtonSolver:
         self.combined = found.best_pull + whole.cost
         if part is whole:
             self.x, self.f, self.V = found.best_x, found.best_f, found.best_V
-        else:
-            self.V = self.V.copy()
-            self.V[part.samples] = found.best_V
-            x, f = found.best_x, whole.rows.scores(found.best_x)
-            if whole.primal(x, f) > min(self.objective, found.objective * (1.0 + _SEGMENT)):
-                t = whole.segment(self.x, self.f, x - self.x, f - self.f)
-                x, f = self.x + t * (x - self.x), self.f + t * (f - self.f)
-            self.x, self.f = x, f
+            self.objective, self.dual_objective = found.objective, found.dual_objective
+            self._note_rounding()
+            return
+        self.V = self.V.copy()
+        self.V[part.samples] = found.best_V
+        x, f = found.best_x, whole.rows.scores(found.best_x)
+        if whole.primal(x, f) > min(self.objective, found.objective * (1.0 + _SEGMENT)):
+            t = whole.segment(self.x, self.f, x - self.x, f - self.f)
+            x, f = self.x + t * (x - self.x), self.f + t * (f - self.f)
+        self.x, self.f = x, f
         self._judge(whole)
 
 

@@ -72,9 +72,9 @@ def solve_psvm(
     """
     X, y, cost = check_margin_problem(X, y, lam, p, sample_weight)
     center = X.mean(axis=0)
-    kind, inner_tol = (Hinge, tol) if p == 1 else (SquaredHinge, min(tol, _EXACT))
-    options = {"intercept": "free", "tol": inner_tol, "max_iter": max_iter, "floor": 1.0}
-    solution = kind(y, sample_weight=cost, H=X - center, **options).solve()
+    kind, options = (Hinge, {"least_norm": True, "tol": tol}) if p == 1 else (SquaredHinge, {"tol": _EXACT})
+    options |= {"H": X - center, "max_iter": max_iter, "floor": 1.0}
+    solution = kind(y, sample_weight=cost, intercept="free", **options).solve()
     converged = solution.gap <= tol * max(1.0, solution.objective)
     return replace(solution, b=solution.b - float(center @ solution.w), converged=converged)
 

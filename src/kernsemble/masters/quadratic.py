@@ -148,7 +148,7 @@ class ColumnQP:
         found = self._solver
         n_iter = found.solve(self._first_tol(), self.max_iter, self._scale(), self._reference())
         self._finish()
-        converged = found.gap <= max(self.tol * max(abs(found.objective), found.floor), found.noise)
+        converged = found.is_solved(self.tol)
         x, g = found.x, self.n_leading
         w = found.matrix.weights(x[g:])
         self.offsets_ = x[:g].copy()
@@ -247,7 +247,7 @@ class HingeQP(ColumnQP):
             return
         if self.positive:
             self._pick_dual()
-        elif found.gap > self._first_tol() * abs(found.objective) and not found.is_exhausted:
+        elif not (found.is_exhausted or found.is_solved(self._first_tol())):
             return  # iterations ran out
         elif not solve_exactly(found, self.y, self.C, self.weight, self._first_tol()):
             found.solve(_LEAST_NORM_TOL, self.max_iter, self._scale(), self._reference())
@@ -305,27 +305,9 @@ class Hinge(HingeQP):
     """
 
     def __init__(
-        self,
-        y: np.ndarray,
-        C: float = 1.0,
-        *,
-        sample_weight: np.ndarray | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        least_norm: bool = False,
-        matrix: type[Rows] = Rows,
-        **options,
+        self, y: np.ndarray, C: float = 1.0, *, tol: float = 1e-3, matrix: type[Rows] = Rows, **options
     ) -> None:
-        super().__init__(
-            y,
-            C,
-            sample_weight=sample_weight,
-            least_norm=least_norm,
-            matrix=matrix,
-            tol=tol,
-            max_iter=max_iter,
-            **options,
-        )
+        super().__init__(y, C, tol=tol, matrix=matrix, **options)
 
     def pricing_weights(self) -> np.ndarray:
         """``u_i y_i``; before the first ``solve`` the start of shen2014's Algorithm 1, u = c / 2."""
@@ -365,15 +347,12 @@ class SquaredHinge(HingeQP):
         y: np.ndarray,
         C: float = 1.0,
         *,
-        sample_weight: np.ndarray | None = None,
         tol: float = 1e-6,
         max_iter: int = 200,
         matrix: type[Rows] = Rows,
         **options,
     ) -> None:
-        super().__init__(
-            y, C, sample_weight=sample_weight, matrix=matrix, tol=tol, max_iter=max_iter, **options
-        )
+        super().__init__(y, C, tol=tol, max_iter=max_iter, matrix=matrix, **options)
 
     def pricing_weights(self) -> np.ndarray:
         """``u_i y_i``; before the first ``solve`` u = 2 c, the dual point at w = 0."""

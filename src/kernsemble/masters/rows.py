@@ -393,9 +393,10 @@ class ColumnGram:
         active[indices] = True
         self._update(active)
         np.copyto(self.work, self.matrix)
-        m, diagonal = len(rhs), np.arange(len(self.work))
-        self.work[diagonal, diagonal] += np.append(shift, np.ones(len(self.work) - m))
-        padded = np.append(rhs, np.zeros(len(self.work) - m))
+        m, diagonal, padded = len(rhs), self.work.ravel("F")[:: len(self.work) + 1], np.zeros(len(self.work))
+        diagonal[:m] += shift
+        diagonal[m:] += 1.0
+        padded[:m] = rhs
         factor, failed = lapack.dpotrf(self.work, lower=1, clean=0, overwrite_a=1)
         if not failed:
             return lapack.dpotrs(factor, padded, lower=1)[0][:m]

@@ -51,18 +51,18 @@ from kernsemble.masters.losses import BoxLoss
 _BAND = 0.3  # change of scores, in units of the targets, that moves the first multipliers by their own size
 _INNER_SHARE = 0.3  # of the gap: what the inner problem may lack when the center moves
 _LONG = 25  # inner steps after which the center moves in any case
-_FACTORS = ((3, 0.2), (7, 0.5), (_LONG - 1, 1.0), (_LONG, 10.0))  # of delta after at most so many inner steps
-_WIDEN, _LEAST = (
-    10.0,
-    0.01,
-)  # factor of delta from one problem to another; of the natural one, that is passed on
-_GRADIENTS, _FORCING = 200, 0.1  # most conjugate gradients of a step; share of the residual at which they end
+_FACTORS = ((3, 0.2), (7, 0.5), (_LONG - 1, 1.0), (_LONG, 10.0))  # of delta, by the number of inner steps
+_WIDEN = 10.0  # factor of delta from one problem to another
+_SMALLEST = 1e-5  # share of the natural delta below which there is nothing to gain but rounding
+_LEAST = 0.01  # of the natural delta, that is passed on
+_GRADIENTS, _FORCING = 200, 0.1  # most conjugate gradients of a step; share of the residual to end at
 _SINGULAR = 1e-13  # curvature, relative to the preconditioner's, that is none
 _ACCURACY = 1e-2  # of the line search
 _SAMPLE, _RATIO = 20_000, 8  # least rows of a sample, and how many others one of them stands for, at most
 _SAMPLE_TOL = 1e-2  # to which a sample is solved
 _PATIENCE, _STALLED = 60, 0.99  # steps without a gap smaller by that factor, after which rounding rules
-_IMBALANCE = 1e-10  # of the multipliers, relative to their sum: what is left is taken from the free ones
+_IMBALANCE = 1e-15  # of the multipliers, relative to their sum and the root of their number, that is none
+_BALANCED = 1e-12  # share of their sizes that multipliers may sum to
 _ROUNDING = 2e-15  # of a sum, relative to its terms
 _FLOOR = 5e-13  # relative gap below which rounding rules
 _LONGER = 1e-13  # by so much scores are scaled up past the margin, where rounding could undo it
@@ -101,6 +101,10 @@ class SplineProblem:
         """``H'V``."""
         return columns.histogram(self.codes, self.knots.first, V)
 
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Codes of some rows."""
+        return columns.take_rows(self.codes, rows)
+
     def bend(self, g: np.ndarray) -> np.ndarray:
         """``L g``."""
         force = self.stiffness[:-1] * np.diff(g)
@@ -120,7 +124,7 @@ class SplineProblem:
 
     def sample(self) -> SplineProblem | None:
         """Some of the rows, each standing for several; None if that would not pay."""
-        n = self.codes.shape[1]
+        n = len(self.loss.target)
         size = max(_SAMPLE, n // _RATIO)
         if n < 2 * size:
             return None
@@ -130,7 +134,7 @@ class SplineProblem:
             return None
         bend = None if loss.curvature is None else loss.curvature / ratio
         loss = replace(loss, lower=ratio * loss.lower, upper=ratio * loss.upper, curvature=bend)
-        return SplineProblem(self.knots, columns.take_rows(self.codes, rows), loss)
+        return SplineProblem(self.knots, self.take(rows), loss)
 
 
 def solve_splines(
@@ -173,8 +177,8 @@ def solve_splines(
     sample = problem.sample() if start is None else None
     if sample is not None:
         few = solve_splines(sample, tol=max(tol, _SAMPLE_TOL), max_iter=max_iter)
-        ratio = problem.codes.shape[1] / sample.codes.shape[1]
-        start = replace(few, u=np.zeros(problem.codes.shape[1]), delta=few.delta * ratio)
+        n = len(problem.loss.target)
+        start = replace(few, u=np.zeros(n), delta=few.delta * n / len(few.u))
     found = _Splines(problem, start)
     n_iter, inner, since, gap = 0, 0, 0, found.gap
     while found.gap > found.limit(tol) and n_iter < max_iter and since < _PATIENCE:
@@ -226,7 +230,12 @@ class _Splines:
         """Targets less their mean, in the boxes' proportions: their multiples are dual points."""
         loss = self.loss
         share = np.where(loss.upper > loss.lower, self.share, 0.0)
-        return share * (loss.target - float(share @ loss.target) / max(share.sum(), np.finfo(float).tiny))
+        total = max(float(share.sum()), np.finfo(float).tiny)
+        ray = share * (loss.target - float(share @ loss.target) / total)
+        ray -= share * (float(ray.sum()) / total)
+        if abs(ray.sum()) > _BALANCED * np.abs(ray).sum():
+            return np.zeros_like(ray)  # the targets are equal, but for rounding
+        return ray
 
     def _stretch(self, ray: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The best multiple of a dual point, in the boxes, and its pull."""
@@ -266,7 +275,8 @@ class _Splines:
     def move_center(self, inner: int) -> None:
         """Take the multipliers as center; shrink delta if few inner steps were needed, widen it if many."""
         self.center = self.V if inner < _LONG else self.best_V
-        self.delta *= next(factor for most, factor in _FACTORS if inner <= most)
+        factor = next(factor for most, factor in _FACTORS if inner <= most)
+        self.delta = max(factor * self.delta, _SMALLEST * self.natural_delta(self.center))
         self._evaluate()
 
     def step(self) -> None:
@@ -298,7 +308,7 @@ class _Splines:
         self.residual = pull - self.bent
         self.lack = problem.energy(self.residual)
         self._offer_primal(0.5 * float(self.g @ self.bent))
-        if balanced:
+        if balanced and abs(self.V.sum()) <= _BALANCED * np.abs(self.V).sum():
             self._offer_dual(self.V, pull)
 
     def _offer_primal(self, norm: float) -> None:
@@ -322,7 +332,7 @@ class _Splines:
     def _direction(self, free: np.ndarray) -> np.ndarray:
         """Newton's step: eliminate knots without free rows, solve, and fill them in."""
         problem, values, first = self.problem, self.problem.knots.values, self.problem.knots.first
-        codes, D = columns.take_rows(problem.codes, free), self.smoothed.slope[free]
+        codes, D = problem.take(free), self.smoothed.slope[free]
         weight = columns.histogram(codes, first, D)
         kept = np.flatnonzero(weight > 0.0)
         begin = np.searchsorted(kept, first)
@@ -380,7 +390,7 @@ def _conjugate(
 @njit(cache=True, nogil=True)
 def _balance(f, middle, slope, lower, upper, epsilon):
     """The shift of all scores at which the multipliers sum to zero, by safeguarded Newton steps."""
-    low, high, shift = -np.inf, np.inf, 0.0
+    low, high, shift, enough = -np.inf, np.inf, 0.0, _IMBALANCE * np.sqrt(len(f))
     for trial in range(100):
         total, rate, size = 0.0, 0.0, 0.0
         for i in range(len(f)):
@@ -392,14 +402,14 @@ def _balance(f, middle, slope, lower, upper, epsilon):
             v = min(max(v, lower[i]), upper[i])
             total += v
             size += abs(v)
-        if abs(total) <= _IMBALANCE * size:
+        if abs(total) <= enough * size:
             return shift
         low, high = (shift, high) if total > 0.0 else (low, shift)
         jump = total / rate if rate > 0.0 else (1.0 if total > 0.0 else -1.0) * 2.0**trial
-        if not low < shift + jump < high:
-            jump = 0.5 * (low + high) - shift
         if shift + jump == shift:
             return shift
+        if not low < shift + jump < high:
+            jump = 0.5 * (low + high) - shift
         shift += jump
     return shift
 

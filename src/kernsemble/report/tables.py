@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from kernsemble.report.comparisons import best_methods, mean_and_spread
+from kernsemble.report.comparisons import best_methods, mean_and_spread, significant
 from kernsemble.report.ledger import LedgerRow, Reading, Rule, Verdict, judge_cell, judge_claim, load_reading
 from kernsemble.report.published import PrintedCell, own_cells, own_claims
 from kernsemble.trials.errors import PlanError
@@ -116,7 +116,8 @@ def show_printed(
 ) -> Table:
     """Return a printed table beside ours, and save it as CSV and LaTeX.
 
-    Each cell holds our number with its mark, and below it what the paper prints.
+    Each cell holds our number with its mark, and below it what the paper prints. A method of the same trials
+    that the paper does not have gets a column (or rows) of its own, with our numbers alone.
 
     Parameters
     ----------
@@ -130,20 +131,25 @@ def show_printed(
     save : str, optional
         Name of the files; by default the exhibit.
     """
-    printed = {(cell.row, cell.column): cell for cell in own_cells(study) if cell.exhibit == exhibit}
+    cells = own_cells(study)
+    printed = {(cell.row, cell.column): cell for cell in cells if cell.exhibit == exhibit}
     if not printed:
         raise PlanError(f"published.csv has no numbers of {study.key} {exhibit!r}.")
     names = tuple(dict.fromkeys(row for row, _ in printed)) if rows is None else tuple(rows)
     columns = tuple(dict.fromkeys(column for _, column in printed)) if columns is None else tuple(columns)
     reading = load_reading(study.module)
     judged = {place: judge_cell(printed[place], reading, study) for place in _places(names, columns, printed)}
-    best = _best_places(study, reading, {place: printed[place] for place in judged}, bold)
-    body = tuple(
-        (Cell(name), *(_printed_cell(judged.get((name, c)), (name, c) in best) for c in columns))
-        for name in names
-    )
-    table = Table((exhibit, *columns), body, _caption(study, judged.values(), bold))
-    save_table(study, table, save or exhibit, _long(judged.values()))
+    shown = {place: printed[place] for place in judged}
+    added = _not_printed(study, reading, cells, shown.values())
+    best = _best_places(study, reading, shown | added, bold)
+    grid = {place: _printed_cell(row, place in best) for place, row in judged.items()}
+    grid |= {place: _own_cell(study, reading, cell, place in best) for place, cell in added.items()}
+    names = tuple(dict.fromkeys((*names, *(row for row, _ in added))))
+    columns = tuple(dict.fromkeys((*columns, *(column for _, column in added))))
+    body = tuple((Cell(name), *(grid.get((name, c), Cell("")) for c in columns)) for name in names)
+    table = Table((exhibit, *columns), body, _caption(study, judged.values(), bold, bool(added)))
+    own = [_own_line(study, reading, cell) for cell in added.values()]
+    save_table(study, table, save or exhibit, _long(judged.values()) + own)
     return table
 
 
@@ -151,13 +157,75 @@ def _places(rows: Sequence[str], columns: Sequence[str], printed: dict) -> list[
     return [(row, column) for row in rows for column in columns if (row, column) in printed]
 
 
-def _printed_cell(judged: LedgerRow | None, is_best: bool) -> Cell:
-    if judged is None:
-        return Cell("")
+def _printed_cell(judged: LedgerRow, is_best: bool) -> Cell:
     below = judged.printed + (f" ± {judged.printed_spread}" if judged.printed_spread else "")
     decimals = len(judged.printed.partition(".")[2])
     ours = "" if judged.ours is None else mean_and_spread(judged.ours, judged.ours_spread or 0.0, decimals)
     return Cell(ours, below, judged.verdict.mark, is_best)
+
+
+def _not_printed(
+    study: Study, reading: Reading | None, cells: Iterable[PrintedCell], shown: Iterable[PrintedCell]
+) -> dict[tuple[str, str], PrintedCell]:
+    """Return cells for the methods of the evidence that the paper prints nowhere, beside those shown.
+
+    Where the rule of a shown cell reads the method off its row or column, another method's name there makes
+    another cell. It keeps the digits of the number that it stands beside.
+    """
+    places = {cell: _place(study, reading, cell) for cell in (*cells, *shown)}
+    known = {(place[0], place[3]) for place in places.values() if place}
+    added = {}
+    for cell in shown:
+        if not (place := places[cell]):
+            continue
+        evidence, metric, dataset, method = place
+        for other in [name for name in study.plan(evidence).methods if (evidence, name) not in known]:
+            row, column = (text.replace(method, other) for text in (cell.row, cell.column))
+            new = replace(cell, row=row, column=column, spread="")
+            same_rule = reading.rule(new) is reading.rule(cell)
+            if same_rule and _place(study, reading, new) == (evidence, metric, dataset, other):
+                added[row, column] = new
+    return added
+
+
+def _place(study: Study, reading: Reading | None, cell: PrintedCell) -> tuple[str, str, str, str] | None:
+    """Return evidence, metric, dataset and method beside a cell; None where it is no method's own."""
+    rule = reading.rule(cell) if reading else None
+    if rule is None or rule.unavailable:
+        return None
+    place = rule.place(cell.exhibit, cell.row, cell.column)
+    return place if place[0] in study.exhibits and place[3] in study.plan(place[0]).methods else None
+
+
+def _own_sample(study: Study, reading: Reading, cell: PrintedCell) -> tuple[Sample | None, float]:
+    """Return the sample of a method that is not printed, and its spread as the table's rule measures it."""
+    rule = reading.rule(cell)
+    try:
+        found = rule.find(study, cell)
+    except IncompleteEvidenceError:
+        return None, 0.0
+    sample = found if isinstance(found, Sample) else getattr(found, "ours", None)
+    if not isinstance(sample, Sample) or not len(sample.values):
+        return None, 0.0
+    return sample, sample.se if rule.spread == "standard error" else sample.std
+
+
+def _own_cell(study: Study, reading: Reading, cell: PrintedCell, is_best: bool) -> Cell:
+    sample, spread = _own_sample(study, reading, cell)
+    if sample is None:
+        return Cell(Verdict.PENDING.mark)
+    text = mean_and_spread(sample.mean, spread, cell.decimals)
+    return Cell(text, mark="" if sample.complete else Verdict.PENDING.mark, bold=is_best)
+
+
+def _own_line(study: Study, reading: Reading, cell: PrintedCell) -> list[str]:
+    """Return a line of the table's CSV; it has no printed number and no verdict."""
+    sample, spread = _own_sample(study, reading, cell)
+    if sample is None:
+        return [cell.row, cell.column, *[""] * 7]
+    runs = len(sample.values)
+    width = significant(spread, 3) if runs > 1 else ""
+    return [cell.row, cell.column, "", "", significant(sample.mean), width, str(runs), "", ""]
 
 
 def _best_places(
@@ -190,11 +258,12 @@ def _values(rule: Rule, study: Study, cell: PrintedCell) -> np.ndarray | None:
     return sample.values if isinstance(sample, Sample) and sample.complete else None
 
 
-def _caption(study: Study, judged: Iterable[LedgerRow], bold: str | None) -> str:
+def _caption(study: Study, judged: Iterable[LedgerRow], bold: str | None, added: bool) -> str:
     judged = list(judged)
     there = {row.verdict for row in judged}
     key = ", ".join(f"{verdict.mark} {verdict}" for verdict in Verdict if verdict in there)
     parts = [f"{scale_note(study)}Ours; below it, what the paper prints. {key}."]
+    parts += ["Without a second line: a method that the paper does not have."] if added else []
     return " ".join([*parts, *([BOLD_RULE] if bold else [])])
 
 
@@ -252,7 +321,7 @@ def _summary_cell(sample: Sample, spread: str) -> Cell:
 
 
 def show_claims(study: Study, *ids: str, save: str | None = None) -> Table:
-    """Return what became of claims (by default all of the paper): verdict, probability, numbers."""
+    """Return the verdicts on claims (by default on all of the paper), with probability and numbers."""
     claims = [claim for claim in own_claims(study) if not ids or claim.id in ids]
     if missing := set(ids) - {claim.id for claim in claims}:
         raise PlanError(f"claims.yaml has no claims {sorted(missing)} of {study.key}.")

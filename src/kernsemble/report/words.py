@@ -1,58 +1,14 @@
-"""Sentences made of evidence: what an exhibit says, in words that are right whatever its numbers are.
-
-A sentence is a function without arguments, so that one whose evidence is not complete can say that instead.
-"""
+"""Parts of sentences about numbers: enumerations, orders, and what cannot be told from the best."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from kernsemble.report.comparisons import best_methods
-from kernsemble.report.tables import Cell, Table, save_table, scale_note
-from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
-from kernsemble.trials.study import Study
 
-Sentence = Callable[[], str]
 _LEVEL = 0.05  # of the paired t-tests, with Holm's correction
-
-
-def said(study: Study, name: str, sentences: Iterable[tuple[str, Sentence]]) -> Table:
-    """Return sentences by what they are about; one whose evidence is not complete says that instead.
-
-    The table is saved as ``name_in_words``, next to the paper's other tables.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from types import SimpleNamespace
-    >>> with TemporaryDirectory() as folder:
-    ...     study = SimpleNamespace(scale="paper", folder=Path(folder))
-    ...     said(study, "weather", [("today", lambda: "rain"), ("tomorrow", lambda: "sun")])
-    weather   in words
-    today     rain
-    tomorrow  sun
-    """
-    rows = []
-    for about, sentence in sentences:
-        try:
-            text = sentence()
-        except IncompleteEvidenceError as error:
-            text = f"… {error}"
-        rows.append((Cell(about), Cell(text)))
-    table = Table((name, "in words"), tuple(rows), scale_note(study).strip())
-    save_table(study, table, f"{name}_in_words")
-    return table
-
-
-def per_set(study: Study, name: str, say: Callable[[Evidence, str], str]) -> Table:
-    """Return one sentence, ``say(evidence, label)``, for each dataset of an exhibit."""
-    evidence = study.evidence(name)
-    return said(
-        study, name, [(label, lambda label=label: say(evidence, label)) for label in evidence.datasets]
-    )
 
 
 def best_and_rest(names: Sequence[str], values: np.ndarray, unit: str) -> str:

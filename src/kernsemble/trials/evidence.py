@@ -392,6 +392,11 @@ class Evidence:
         return f"incomplete: {len(self.current)} of {len(self.plan.stamps)} trials{stale}"
 
     @property
+    def seconds(self) -> float:
+        """Seconds that the current rows took, one after the other."""
+        return sum(row.seconds for row in self.current.values())
+
+    @property
     def standing(self) -> Standing:
         """How many rows today's code has computed, how many are adopted, stale, or missing."""
         standing = Standing(stale=len(self.stale), missing=len(self.missing) - len(self.stale))

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "notebooks"
 
 
 def open_rooms() -> None:
-    """Let the rooms be imported by their keys, as in ``import linli2005.tables``."""
+    """Let the rooms be imported by their keys, as in ``import linli2005.trials``."""
     if str(FOLDER) not in sys.path:
         sys.path.insert(0, str(FOLDER))
 

@@ -1,0 +1,522 @@
+"""The numbers that the article of bi2004 says, beside those of its claims: facts, by name."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import rankdata
+
+from kernsemble.report.comparisons import mean_and_spread, z_score
+from kernsemble.report.published import read_cells
+from kernsemble.report.words import best_and_rest, joined
+from kernsemble.trials.evidence import Evidence, Sample
+from kernsemble.trials.study import Study
+from bi2004.claims import BLOCK_NAMES, LABELS, MIXTURE, blocks, iterations, reading
+from bi2004.small_sets import WIDTH_METHODS
+from bi2004.trials import (
+    ALL_FOREST,
+    CHOICES,
+    COARSE_TAUS,
+    DIGIT_TASKS,
+    FIGURE4_CS,
+    KERNELS,
+    MODERN,
+    NORMS,
+    READINGS,
+    SCALINGS_OF_C,
+    SIZE_SETS,
+    SMALL_CHOICES,
+    SMALL_SETS,
+    TARGET,
+    TAUS,
+    WIDTHS_TARGET,
+)
+
+CASES = {"Breast": (357, 212), "Ionosphere": (126, 225), "Pima": (500, 268)}  # negatives, positives
+RATES = ("FP", "FN")
+LARGE = {label: exhibit for exhibit, label in LABELS.items()}
+
+
+def printed_numbers(study: Study, *exhibits: str) -> dict[tuple[str, str, str], float]:
+    """Return the printed numbers of some exhibits by exhibit, row and column."""
+    return {
+        (cell.exhibit, cell.row, cell.column): cell.value
+        for cell in read_cells(study.root / "published" / "published.csv")
+        if cell.paper == study.key and cell.exhibit in exhibits
+    }
+
+
+def _mean(evidence: Evidence, metric: str, label: str, method: str) -> float:
+    return float(evidence.array(metric, (label,), (method,)).mean())
+
+
+def _span(values: object, form: str = ".0f") -> str:
+    low, high = (format(float(some), form) for some in (np.min(values), np.max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _listed(values: object, form: str = ".0f") -> str:
+    return joined([format(float(value), form) for value in values])
+
+
+@reading.facts("figure1", "one_order", "two_order")
+def errors_on_the_target(study: Study) -> dict[str, str]:
+    """The four models by their mean error under each norm, the best first."""
+    evidence, facts = study.evidence("figure1"), {}
+    for name, norm in (("one", "1-norm"), ("two", "2-norm")):
+        means = {model: _mean(evidence, "rmse", TARGET, f"{norm}/{model}") for model in SMALL_CHOICES}
+        facts[f"{name}_order"] = joined([f"{m} {means[m]:.2f}" for m in sorted(means, key=means.get)])
+    return facts
+
+
+@reading.facts(
+    "cases",
+    *(
+        f"{label}_{model}_{rate}{kind}"
+        for label in CASES
+        for model in SMALL_CHOICES
+        for rate in RATES
+        for kind in ("", "_printed")
+    ),
+)
+def rates_as_cases(study: Study) -> dict[str, float]:
+    """How many cases of table 2 are false positives and false negatives, ours and printed."""
+    evidence, printed, facts = study.evidence("table2"), printed_numbers(study, "table2"), {}
+    for label, sizes in CASES.items():
+        for model in SMALL_CHOICES:
+            for rate, size in zip(RATES, sizes, strict=True):
+                name = f"{label}_{model}_{rate}"
+                facts[name] = size * _mean(evidence, f"{rate}_tst", label, model) / 100
+                facts[f"{name}_printed"] = size * printed["table2", f"{label}/{model}", f"{rate}_tst"] / 100
+    return facts
+
+
+@reading.facts(
+    "pima", "FP", "FN", "errors", "called", *(f"printed_{name}" for name in ("FP", "FN", "errors"))
+)
+def trade_on_pima(study: Study) -> dict[str, str]:
+    """Rates and total errors of the four models, ours and printed, and how many cases ours call positive."""
+    evidence, printed = study.evidence("table2"), printed_numbers(study, "table2")
+    ours, theirs = (
+        {rate: np.array([read(rate, model) for model in SMALL_CHOICES]) for rate in RATES}
+        for read in (
+            lambda rate, model: _mean(evidence, f"{rate}_tst", "Pima", model),
+            lambda rate, model: printed["table2", f"Pima/{model}", f"{rate}_tst"],
+        )
+    )
+    negatives, positives = CASES["Pima"]
+    totals = [
+        (some["FP"] * negatives + some["FN"] * positives) / (negatives + positives) for some in (ours, theirs)
+    ]
+    called = (ours["FP"] * negatives + (100 - ours["FN"]) * positives) / 100
+    return {
+        "FP": _span(ours["FP"]),
+        "FN": _span(ours["FN"]),
+        "errors": _listed(totals[0], ".1f"),
+        "called": f"{called.mean():.0f}",
+        "printed_FP": _span(theirs["FP"]),
+        "printed_FN": _span(theirs["FN"]),
+        "printed_errors": _listed(totals[1], ".1f"),
+    }
+
+
+@reading.facts("losses", *(f"{kind}_{rate}" for kind in ("plain", "balanced") for rate in RATES))
+def losses_on_pima(study: Study) -> dict[str, str]:
+    """Rates on Pima over the four models: with an offset, penalized or not, sum or mean; classes alike."""
+    evidence, facts = study.evidence("offset"), {}
+    plain = ("free", "penalized", "free, C / n", "penalized, C / n")
+    for kind, methods in (("plain", plain), ("balanced", ("free, balanced",))):
+        for rate in RATES:
+            metrics = [f"{rate}_{model}" for model in SMALL_CHOICES]
+            values = [_mean(evidence, metric, "Pima", m) for metric in metrics for m in methods]
+            facts[f"{kind}_{rate}"] = _span(values)
+    return facts
+
+
+# How table 2's machines would read at other offsets, losses and thresholds
+
+LOSS_NAMES = {
+    "free": "offset free, sum of the losses (declared)",
+    "penalized": "offset penalized",
+    "none": "no offset",
+    "free, C / n": "offset free, mean of the losses",
+    "penalized, C / n": "offset penalized, mean of the losses",
+    "free, balanced": "offset free, classes weigh alike",
+}
+RULE_NAMES = {
+    "share": "as many training points called positive as are",
+    "mean": "mean score = mean label",
+    "support": "offset averaged over all support vectors",
+    "classes": "half way between the classes' mean scores",
+    "extremes": "half way between the classes' extreme scores",
+    "dropped": "offset left out of the prediction",
+    "labels": "labels standardized like the features",
+}
+LIMIT = 2.0  # of |z|, as in the ledger
+
+
+def rate_of(study: Study, key: str, label: str, model: str, rate: str) -> Sample | None:
+    """Return a machine's rate: a loss is a method of ``offset``, a machine is one of ``thresholds``."""
+    evidence = study.evidence("offset" if key in LOSS_NAMES else "thresholds")
+    if label not in evidence.datasets:
+        return None
+    metric, method = (f"{rate}_{model}", key) if key in LOSS_NAMES else (f"{rate}_{key}", model)
+    return evidence.sample(metric, dataset=label, method=method)
+
+
+def distances(study: Study, key: str, label: str) -> np.ndarray:
+    """Return z and ours minus printed for the rates of a set under a reading, as far as there is evidence.
+
+    Our deviation over repetitions stands for that of the single printed cross-validation.
+    """
+    printed, found = printed_numbers(study, "table2"), []
+    for model in SMALL_CHOICES:
+        for rate in RATES:
+            sample = rate_of(study, key, label, model, rate)
+            value = printed["table2", f"{label}/{model}", f"{rate}_tst"]
+            if sample is not None and len(sample.values) > 1:
+                found.append((z_score(sample.mean, value, sample.se, sample.std), sample.mean - value))
+    return np.array(found).reshape(-1, 2)
+
+
+def missed_at_printed(study: Study, label: str, model: str) -> np.ndarray:
+    """False negatives of our machine, by run, where its false positives are the printed ones."""
+    levels = study.protocol("thresholds")["roc_levels"]
+    curves = study.evidence("thresholds").curves("missed", dataset=label, method=model)
+    at = printed_numbers(study, "table2")["table2", f"{label}/{model}", "FP_tst"]
+    return np.array([np.interp(at, levels, curve) for curve in curves])
+
+
+def miss(ours: np.ndarray, printed: float) -> float:
+    """Return z of a printed rate: a single run among ours, whose deviation stands for its own."""
+    deviation = float(ours.std(ddof=1))
+    return z_score(float(ours.mean()), printed, deviation / len(ours) ** 0.5, deviation)
+
+
+@reading.facts(
+    "thresholds",
+    "pima_on",
+    "mixture_off",
+    "others_on",
+    "others_off",
+    *("share_pima", "share_all", "next", "share_ionosphere", "share_rbf"),
+)
+def printed_points_on_our_curves(study: Study) -> dict[str, float | str]:
+    """Which printed points lie on our curves, how many cases others miss, what the rule "share" matches."""
+    for exhibit in ("offset", "thresholds"):
+        for label in SMALL_SETS:
+            for method in LOSS_NAMES if exhibit == "offset" else SMALL_CHOICES:
+                study.evidence(exhibit).require(label, method)
+    printed, on, off = printed_numbers(study, "table2"), [], {}
+    for label, (_, positives) in CASES.items():
+        for model in SMALL_CHOICES:
+            ours, value = (
+                missed_at_printed(study, label, model),
+                printed["table2", f"{label}/{model}", "FN_tst"],
+            )
+            if abs(miss(ours, value)) <= LIMIT:
+                on.append((label, model))
+            off[label, model] = (value - ours.mean()) * positives / 100
+    counts = {
+        key: [int((np.abs(distances(study, key, label)[:, 0]) <= LIMIT).sum()) for label in SMALL_SETS]
+        for key in (*LOSS_NAMES, *RULE_NAMES)
+    }
+    share = dict(zip(SMALL_SETS, counts["share"], strict=True))
+    rbf = [rate_of(study, "share", "Ionosphere", model, "FP").mean for model in tuple(SMALL_CHOICES)[1:]]
+    return {
+        "pima_on": joined([model for label, model in on if label == "Pima"]) or "none",
+        "mixture_off": abs(off["Pima", "mixture"]),
+        "others_on": sum(label != "Pima" for label, _ in on),
+        "others_off": _span([abs(v) for k, v in off.items() if k[0] != "Pima" and k not in on] or [0]),
+        "share_pima": share["Pima"],
+        "share_all": sum(counts["share"]),
+        "next": max(sum(matched) for key, matched in counts.items() if key != "share"),
+        "share_ionosphere": share["Ionosphere"],
+        "share_rbf": _span(rbf),
+    }
+
+
+# The tables on the large sets
+
+
+@reading.facts("blocks", *BLOCK_NAMES)
+def least_errors(study: Study) -> dict[str, str]:
+    """Which kernels err least in each block of tables 3 and 4, and how far the order is the printed one."""
+    printed, facts = printed_numbers(study, *LARGE.values()), {}
+    errors = blocks(study, "error_end")
+    places = [(exhibit, norm) for exhibit in LABELS for norm in NORMS]
+    for k, (name, (exhibit, norm)) in enumerate(zip(BLOCK_NAMES, places, strict=True)):
+        theirs = [printed[exhibit, f"{norm}/{choice}", "R_tst"] for choice in CHOICES]
+        ranks = rankdata(errors[:, k].mean(axis=0)), rankdata(theirs)
+        facts[name] = (
+            f"{best_and_rest(list(CHOICES), errors[:, k], '%')}; L,Q,R is number {ranks[0][-1]:g} of 7 "
+            f"({errors[:, k].mean(axis=0)[-1]:.2f} %); rank correlation with the printed errors "
+            f"{np.corrcoef(*ranks)[0, 1]:+.2f}"
+        )
+    return facts
+
+
+@reading.facts("costs", *BLOCK_NAMES, *(f"{label}_rbf{kind}" for label in LARGE for kind in ("", "_printed")))
+def prices(study: Study) -> dict[str, float]:
+    """How much faster the printed mixture tests than the composite; an RBF column's price."""
+    printed, facts = printed_numbers(study, *LARGE.values()), {}
+    for label, exhibit in LARGE.items():
+        evidence = study.evidence(exhibit)
+        for norm, name in (("2-norm", "two"), ("1-norm", "one")):
+            slow, fast = (printed[exhibit, f"{norm}/{choice}", "T_tst"] for choice in ("L+Q+R", "L,Q,R"))
+            facts[f"{label.lower()}_{name}"] = slow / fast
+        ours, theirs = [], []
+        for choice, count, metric in (("R", "C_r", "rbf_end"), ("Q", "C_q", "quadratic_end")):
+            method = f"2-norm/{choice}"
+            theirs.append(printed[exhibit, method, "T_tst"] / printed[exhibit, method, count])
+            ours.append(
+                _mean(evidence, "test_seconds_end", label, method) / _mean(evidence, metric, label, method)
+            )
+        facts[f"{label}_rbf"], facts[f"{label}_rbf_printed"] = ours[0] / ours[1], theirs[0] / theirs[1]
+    return facts
+
+
+STOPS = ("TR1", "TR3", "end")
+
+
+@reading.facts("stops", *(f"{label}_{stop}" for label in LARGE for stop in STOPS))
+def where_rules_stop(study: Study) -> dict[str, str]:
+    """Columns by kernel, error and seconds of the 2-norm mixture where each rule stops it."""
+    facts = {}
+    for label, exhibit in LARGE.items():
+        for stop in STOPS:
+            names = (*KERNELS, "error", "fit_seconds")
+            *counts, error, seconds = (
+                _mean(study.evidence(exhibit), f"{name}_{stop}", label, MIXTURE) for name in names
+            )
+            facts[f"{label}_{stop}"] = f"{_columns(counts)}, {error:.2f} %, {seconds:.1f} s"
+    return facts
+
+
+def _columns(counts: list[float]) -> str:
+    return "{:.0f} linear, {:.0f} quadratic and {:.0f} RBF columns".format(*counts)
+
+
+@reading.facts("tolerance", *LARGE)
+def what_coarser_tolerances_give(study: Study) -> dict[str, str]:
+    """Quadratic and RBF columns and the error at the end of the run, by tolerance."""
+    evidence, facts = study.evidence("tolerance"), {}
+    for label in LARGE:
+        parts = []
+        for tau in TAUS:
+            names = ("quadratic_end", "rbf_end", "error_end")
+            quadratic, rbf, error = (_mean(evidence, name, label, f"tau = {tau:g}") for name in names)
+            parts.append(f"tau = {tau:g}: {quadratic:.0f} quadratic and {rbf:.0f} RBF columns, {error:.2f} %")
+        facts[label] = "; ".join(parts)
+    return facts
+
+
+@reading.facts("figure3", "stratified", "columns", "regular", "leads")
+def regular_against_stratified(study: Study) -> dict[str, float]:
+    """Least mean validation error on the digits, stratified (and where) and regular; how far that leads."""
+    grids, means = [], []
+    for exhibit, method in ((LARGE["Digits"], MIXTURE), ("figure3", "regular")):
+        evidence = study.evidence(exhibit)
+        rounds, losses = (
+            evidence.runs(f"curve_{name}", "Digits", method) for name in ("rounds", "validation")
+        )
+        grids.append(max(rounds, key=lambda some: some[-1]))
+        curves = [np.interp(grids[-1], t, loss) for t, loss in zip(rounds, losses, strict=True)]
+        means.append(np.mean(curves, axis=0))
+    behind = np.interp(grids[1], grids[0], means[0]) > means[1]
+    return {
+        "stratified": means[0].min(),
+        "columns": grids[0][means[0].argmin()],
+        "regular": means[1].min(),
+        "leads": grids[1][behind].max(initial=0.0),
+    }
+
+
+@reading.facts("figure4", "turns", "least", "last", "train", "gap")
+def what_an_improper_cost_does(study: Study) -> dict[str, float | str]:
+    """The digits at the largest C; the gap of training and validation error on Forest, smallest C apart."""
+    evidence = study.evidence("figure4")
+
+    def mean(name: str, label: str, C: float) -> np.ndarray:
+        return np.mean(evidence.runs(f"curve_{name}", label, f"C = {C:g}"), axis=0)
+
+    rounds, losses = (mean(name, "Digits", FIGURE4_CS[-1]) for name in ("rounds", "validation"))
+    gaps = [mean("validation", "Forest", C)[-1] - mean("train", "Forest", C)[-1] for C in FIGURE4_CS[1:]]
+    return {
+        "turns": rounds[losses.argmin()],
+        "least": losses.min(),
+        "last": losses[-1],
+        "train": mean("train", "Digits", FIGURE4_CS[-1])[-1],
+        "gap": _span(gaps, ".1f"),
+    }
+
+
+PATIENCES = (20, 50, 100, 200)
+
+
+@reading.facts(
+    "table5",
+    "printed",
+    *(f"patience_{p}" for p in PATIENCES),
+    "falling",
+    "scaled",
+    "linear",
+    "quadratic",
+    "rbf",
+)
+def how_iterations_grow(study: Study) -> dict[str, float | str]:
+    """Iterations of table 5 by size, for every patience and scaling, beside the printed; columns at TR3."""
+    evidence, printed = study.evidence("table5"), printed_numbers(study, "table5")
+
+    def grown(method: str, patience: int | None = None) -> str:
+        for label in SIZE_SETS:
+            evidence.require(label, method)
+        return _growth([iterations(study, label, method, patience).mean() for label in SIZE_SETS])
+
+    facts = {f"patience_{p}": grown(SCALINGS_OF_C[0], p) for p in PATIENCES}
+    facts |= dict(zip(("falling", "scaled"), map(grown, SCALINGS_OF_C[1:]), strict=True))
+    facts["printed"] = _growth([printed["table5", "Iter", label.removeprefix("n=")] for label in SIZE_SETS])
+    columns = {name: float(evidence.array(name, SIZE_SETS, SCALINGS_OF_C[:1]).mean()) for name in KERNELS}
+    return facts | columns
+
+
+def _growth(counts: list[float]) -> str:
+    return f"{_listed(counts)} iterations, {counts[-1] / counts[0]:.2f} times as many for ten times the data"
+
+
+COARSE = {f"tau_{tau:g}": f"tau = {tau:g}" for tau in COARSE_TAUS}
+
+
+@reading.facts(
+    "coarse",
+    *(f"{name}_{label[2:]}" for name in COARSE for label in SIZE_SETS),
+    *(f"{name}_grows" for name in COARSE),
+)
+def when_coarse_runs_end(study: Study) -> dict[str, str]:
+    """When runs with a coarse tolerance end, by size, with what columns, and how much later."""
+    evidence, facts = study.evidence("coarse"), {}
+    for name, method in COARSE.items():
+        for label in SIZE_SETS:
+            first, rounds, error, *counts = (
+                _mean(evidence, metric, label, method)
+                for metric in ("first_full_scan", "rounds", "error", *KERNELS)
+            )
+            stops = np.mean(evidence.runs("iterations", label, method), axis=0)
+            tr3 = ", ".join(f"{p}: {stop:.0f}" for p, stop in zip(PATIENCES, stops, strict=True))
+            facts[f"{name}_{label[2:]}"] = (
+                f"TR1 after {first:.0f} iterations, TR2 after {rounds:.0f}, TR3 by patience {tr3}; at the "
+                f"end {_columns(counts)}, {error:.2f} %"
+            )
+        first, *_, last = evidence.array("rounds", SIZE_SETS, (method,))[:, :, 0].mean(axis=0)
+        facts[f"{name}_grows"] = f"{last / first:.2f}"
+    return facts
+
+
+# What other readings change, and what the paper did not try
+
+
+@reading.facts("readings", *LARGE)
+def where_the_mixture_is_first(study: Study) -> dict[str, str]:
+    """In which readings the mixture errs least of the seven, and how far its error moves."""
+    evidence, facts = study.evidence("readings"), {}
+    for label, names in (("Forest", READINGS), ("Digits", READINGS | DIGIT_TASKS)):
+        first, errors = [], {}
+        for method in names:
+            *others, errors[method] = (_mean(evidence, f"error_{c}", label, method) for c in CHOICES)
+            first += [method] if errors[method] < min(others) else []
+        low, high = min(errors, key=errors.get), max(errors, key=errors.get)
+        facts[label] = (
+            f"L,Q,R has the least mean of the seven in {len(first)} of {len(names)} readings"
+            f"{f' ({joined(first)})' if first else ''}; its error goes from {errors[low]:.2f} % ({low}) to "
+            f"{errors[high]:.2f} % ({high})"
+        )
+    return facts
+
+
+WIDTH_LABELS = {label: label for label in SMALL_SETS} | {"target": WIDTHS_TARGET}
+
+
+@reading.facts("widths", *WIDTH_LABELS)
+def what_widths_are_worth(study: Study) -> dict[str, str]:
+    """Which library of widths errs least, and what it costs in columns."""
+    evidence, facts = study.evidence("widths"), {}
+    for name, label in WIDTH_LABELS.items():
+        errors, counts = (evidence.array(m, (label,), WIDTH_METHODS)[:, 0] for m in ("error", "columns"))
+        columns = ", ".join(f"{m} {c:.0f}" for m, c in zip(WIDTH_METHODS, counts.mean(axis=0), strict=True))
+        facts[name] = f"{best_and_rest(WIDTH_METHODS, errors, '%')}; columns: {columns}"
+    return facts
+
+
+@reading.facts("modern", *LARGE)
+def who_errs_least(study: Study) -> dict[str, str]:
+    """Who errs least, and who does at the 1-norm mixture's cost of a prediction."""
+    evidence, facts = study.evidence("modern"), {}
+    for label in LARGE:
+        errors, cost = (evidence.array(m, (label,), MODERN)[:, 0] for m in ("error", "operations"))
+        gain = errors[:, MODERN.index("boosting, equal cost")] - errors[:, MODERN.index("1-norm mixture")]
+        spread = float(gain.std(ddof=1) / len(gain) ** 0.5) if len(gain) > 1 else 0.0
+        costs = ", ".join(f"{m} {c:.0f}" for m, c in zip(MODERN, cost.mean(axis=0), strict=True))
+        facts[label] = (
+            f"{best_and_rest(MODERN, errors, '%')}; boosting at the cost of the 1-norm mixture errs "
+            f"{mean_and_spread(abs(float(gain.mean())), spread)} points "
+            f"{'less' if gain.mean() < 0.0 else 'more'}; operations: {costs}"
+        )
+    return facts
+
+
+FOREST = {"stratified": "stratified", "regular": "regular", "coarse": "stratified, coarse"}
+FOREST_METRICS = ("error", "rounds", *KERNELS)
+FOREST_COSTS = ("n_train", "fit_seconds", "megabytes")
+
+
+@reading.facts(
+    "forest",
+    "rows",
+    "gigabytes",
+    "longer",
+    "se",
+    *(f"{n}_{what}" for n in FOREST for what in (*FOREST_METRICS, "minutes")),
+)
+def all_rows(study: Study) -> dict[str, float | str]:
+    """What each fit of all rows found, and what it took."""
+    evidence, facts = study.evidence("forest"), {}
+    read = {
+        name: {m: _mean(evidence, m, ALL_FOREST, method) for m in (*FOREST_METRICS, *FOREST_COSTS)}
+        for name, method in FOREST.items()
+    }
+    for name, values in read.items():
+        facts |= {f"{name}_{metric}": values[metric] for metric in FOREST_METRICS}
+        facts[f"{name}_minutes"] = values["fit_seconds"] / 60
+    share = read["stratified"]["error"] / 100
+    return facts | {
+        "rows": f"{read['stratified']['n_train']:,.0f}",
+        "gigabytes": max(values["megabytes"] for values in read.values()) / 1024,
+        "longer": read["regular"]["fit_seconds"] / read["stratified"]["fit_seconds"],
+        "se": 100 * (share * (1 - share) / study.protocol("forest")["sizes"]["test"]) ** 0.5,
+    }
+
+
+LEVEL_LABELS = {label: label for label in SMALL_SETS} | {"target": TARGET}
+
+
+@reading.facts(
+    "levels", *(f"{name}_{place}" for name in LEVEL_LABELS for place in ("first", "last")), "above"
+)
+def columns_along_the_run(study: Study) -> dict[str, float | str]:
+    """RBF columns, terms and errors of mixture and composite at the first and the last place of the run."""
+    evidence, facts = study.evidence("levels"), {}
+    for name, label in LEVEL_LABELS.items():
+        read = {
+            (metric, method): np.mean(evidence.runs(metric, label, method), axis=0)
+            for metric in ("rbf", "columns", "error")
+            for method in ("mixture", "composite")
+        }
+        for k, place in ((0, "first"), (-1, "last")):
+            (rbf, rbf_other), (columns, columns_other), (error, error_other) = (
+                [read[metric, method][k] for method in ("mixture", "composite")]
+                for metric in ("rbf", "columns", "error")
+            )
+            facts[f"{name}_{place}"] = (
+                f"{rbf:.0f} RBF columns in the mixture and {rbf_other:.0f} in the composite, terms "
+                f"{columns:.0f} and {2 * columns_other:.0f}, error {error:.3g} and {error_other:.3g}"
+            )
+    return facts | {"above": 100 * study.protocol("levels")["excesses"][0]}

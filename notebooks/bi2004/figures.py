@@ -1,0 +1,397 @@
+"""The drawings of bi2004's evidence, and two tables of table 2's rates at other offsets and thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from kernsemble.estimators.cg_boost_regressor import CGBoostRegressor
+from kernsemble.report.comparisons import mean_and_spread
+from kernsemble.report.figures import PALETTE, draw_error_bars, subplots
+from kernsemble.report.ledger import Verdict
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
+from kernsemble.trials.evidence import Evidence
+from kernsemble.trials.study import Study
+from bi2004.claims import MIXTURE, iterations
+from bi2004.facts import (
+    LARGE,
+    LIMIT,
+    LOSS_NAMES,
+    RATES,
+    RULE_NAMES,
+    distances,
+    miss,
+    missed_at_printed,
+    printed_numbers,
+)
+from bi2004.trials import (
+    CHOICES,
+    FIGURE4_CS,
+    KERNELS,
+    SMALL_CHOICES,
+    SMALL_SETS,
+    TOLERANCES,
+    columns_by_kernel,
+)
+
+Surface = Callable[[np.ndarray], np.ndarray]
+_GRID = 60
+MODEL_COLORS = dict(zip(SMALL_CHOICES, PALETTE, strict=False))
+KERNEL_COLORS = {"linear": PALETTE[0], "quadratic": PALETTE[4], "rbf": PALETTE[1]}
+_LEFT = {"xytext": (-5, 4), "ha": "right"}  # of a mark, where its neighbor is too near on the other side
+
+
+def _add_legend(axes: Axes, **look: object) -> None:
+    """Name what is drawn; nothing may be, where evidence is missing."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(**look)
+
+
+def draw_run(study: Study, label: str = "Digits") -> Figure:
+    """Draw errors along one run of the mixture (trial 0), with the places where rules stop it: figure 2."""
+    evidence = study.evidence(LARGE[label])
+    figure, axes = subplots(size=(6.4, 3.8))
+    there = evidence.runs("curve_rounds", label, MIXTURE, partial=True)
+    if not there:
+        return figure
+    rounds = there[0]
+    for name, color in (("train", PALETTE[2]), ("validation", PALETTE[4]), ("test", PALETTE[0])):
+        (curve, *_) = evidence.runs(f"curve_{name}", label, MIXTURE, partial=True)
+        axes.plot(rounds, curve, label=name, color=color)
+    for stop, marker in (("TR1", "*"), ("TR3", "P"), ("end", "X")):
+        at, error = (
+            evidence.sample(f"{metric}_{stop}", dataset=label, method=MIXTURE).values[0]
+            for metric in ("rounds", "error")
+        )
+        axes.plot(at, error, marker, color="black", markersize=9, linestyle="none", label=stop)
+    optimum = evidence.sample("optimum_error", dataset=label, method=MIXTURE).values[0]
+    axes.axhline(optimum, color=PALETTE[0], linestyle=":", linewidth=1, label="test, optimum")
+    axes.set(xlabel="columns", ylabel="error (%)", title=f"{label}: one run of the mixture")
+    _add_legend(axes, ncols=2)
+    return figure
+
+
+def draw_stratified(study: Study) -> Figure:
+    """Draw the stratified and the regular run: error and objective against columns (figure 3)."""
+    figure, axes = subplots(2, len(LARGE), size=(8.6, 5.6), sharex=True, squeeze=False)
+    for column, (label, exhibit) in zip(axes.T, LARGE.items(), strict=True):
+        pairs = (
+            ("stratified", study.evidence(exhibit), MIXTURE),
+            ("regular", study.evidence("figure3"), "regular"),
+        )
+        for (name, evidence, method), color in zip(pairs, PALETTE, strict=False):
+            _draw_mean(column[0], evidence, "curve_validation", (label, method), name, color)
+            _draw_mean(column[1], evidence, "curve_objective", (label, method), name, color)
+        column[0].set(title=label, ylabel="validation error (%)")
+        column[1].set(xlabel="columns", ylabel="objective", yscale="log")
+        _add_legend(column[0])
+    return figure
+
+
+def _draw_mean(
+    axes: Axes, evidence: Evidence, metric: str, place: tuple[str, str], name: str, color: str, **look: object
+) -> None:
+    """Draw the mean over runs of a curve, on the grid of rounds of the longest, with single runs thin."""
+    rounds = evidence.runs("curve_rounds", *place, partial=True)
+    values = evidence.runs(metric, *place, partial=True)
+    if not rounds:
+        return
+    grid = max(rounds, key=lambda some: some[-1])
+    curves = np.array([np.interp(grid, t, v) for t, v in zip(rounds, values, strict=True)])
+    axes.plot(grid, curves.mean(axis=0), color=color, label=name, **look)
+    if len(curves) > 1:
+        se = curves.std(axis=0, ddof=1) / len(curves) ** 0.5
+        axes.fill_between(
+            grid, curves.mean(axis=0) - se, curves.mean(axis=0) + se, color=color, alpha=0.2, linewidth=0
+        )
+
+
+def draw_improper(study: Study) -> Figure:
+    """Draw validation error along the runs for several C: figure 4."""
+    evidence = study.evidence("figure4")
+    labels = [label for label in LARGE if label in evidence.datasets]
+    figure, axes = subplots(1, max(1, len(labels)), size=(8.6, 3.4), squeeze=False)
+    for panel, label in zip(axes[0], labels, strict=False):
+        for C, color in zip(FIGURE4_CS, PALETTE, strict=False):
+            place = (label, f"C = {C:g}")
+            _draw_mean(panel, evidence, "curve_validation", place, f"C = {C:g}", color)
+            _draw_mean(panel, evidence, "curve_train", place, "_", color, linestyle=":")
+        panel.set(title=label, xlabel="columns", ylabel="error (%)")
+    _add_legend(axes[0, 0], title="solid: validation, dotted: training", fontsize=7, title_fontsize=7)
+    return figure
+
+
+def draw_growth(study: Study) -> Figure:
+    """Draw iterations against the number of examples for all readings, with the printed ones: table 5."""
+    evidence, values = study.evidence("table5"), study.protocol("table5")
+    sizes = [float(label.removeprefix("n=")) for label in evidence.datasets]
+    figure, axes = subplots(1, 2, size=(8.6, 3.4), sharey=True)
+    looks = zip(evidence.methods, PALETTE, ("-", "-", "--"), ("o", "o", "x"), strict=False)
+    for method, color, line, marker in looks:
+        runs = [iterations(study, label, method) for label in evidence.datasets]
+        _draw_growth_line(axes[0], sizes, runs, method, color=color, linestyle=line, marker=marker)
+    # The chosen patience has the color that it has on the left.
+    others = iter((PALETTE[3], PALETTE[4], PALETTE[5]))
+    for patience in values["patiences"]:
+        color = PALETTE[0] if patience == values["patience"] else next(others, PALETTE[7])
+        runs = [iterations(study, label, "C fixed", patience) for label in evidence.datasets]
+        _draw_growth_line(axes[1], sizes, runs, f"patience {patience}", color=color)
+    axes[0].set_title(f"three readings, patience {values['patience']}")
+    axes[1].set_title("C fixed")
+    for panel in axes:
+        panel.plot((1000, 2000, 5000, 10000), (253, 302, 520, 613), "k^--", label="printed", linewidth=1)
+        panel.set(xscale="log", yscale="log", xlabel="training examples")
+        panel.set_xticks(sizes or [1000], [f"{size:g}" for size in sizes or [1000]])
+        panel.set_yticks([50, 100, 200, 400, 800], ["50", "100", "200", "400", "800"])
+        panel.minorticks_off()
+        _add_legend(panel, fontsize=7)
+    axes[0].set_ylabel("iterations")
+    return figure
+
+
+def _draw_growth_line(
+    axes: Axes, sizes: list[float], runs: list[np.ndarray], name: str, **look: object
+) -> None:
+    there = [(size, some) for size, some in zip(sizes, runs, strict=True) if len(some)]
+    if there:
+        shared = min(len(some) for _, some in there)
+        values = np.column_stack([some[:shared] for _, some in there])
+        draw_error_bars(axes, np.array([size for size, _ in there]), values, name, markersize=4, **look)
+
+
+def draw_counts(study: Study) -> Figure:
+    """Draw how many columns of the complete 2-norm mixture exceed a tolerance, by kernel."""
+    figure, axes = subplots(1, len(LARGE), size=(8.6, 3.2), sharey=True, squeeze=False)
+    for panel, (label, exhibit) in zip(axes[0], LARGE.items(), strict=True):
+        rows = study.evidence(exhibit).runs("counts", label, MIXTURE, partial=True)
+        if rows:
+            counts = np.mean(rows, axis=0).reshape(len(KERNELS), len(TOLERANCES))
+            for name, line in zip(KERNELS, counts, strict=True):
+                shown = "RBF" if name == "rbf" else name
+                panel.plot(TOLERANCES, line, "o-", label=shown, color=KERNEL_COLORS[name])
+        panel.set(xscale="log", xlabel="tolerance", title=label)
+        panel.invert_xaxis()
+    axes[0, 0].set_ylabel(r"columns with $|\alpha_j|$ above it")
+    _add_legend(axes[0, 0])
+    return figure
+
+
+def draw_levels(study: Study) -> Figure:
+    """Draw RBF columns and errors of composite and mixture against how far the run went."""
+    evidence, excesses = study.evidence("levels"), study.protocol("levels")["excesses"]
+    figure, axes = subplots(2, max(1, len(evidence.datasets)), size=(11, 4.8), sharex=True, squeeze=False)
+    places = np.arange(len(excesses))
+    for column, label in zip(axes.T, evidence.datasets, strict=False):
+        for panel, metric in zip(column, ("rbf", "error"), strict=True):
+            for method in evidence.methods:
+                curves = evidence.curves(metric, dataset=label, method=method)
+                if len(curves) > 1:
+                    look = {"color": MODEL_COLORS[method], "markersize": 4}
+                    draw_error_bars(panel, places, curves, method, **look)
+        column[0].set(title=label, ylim=(0, None))
+        column[1].set_xlabel("objective above the end (%)")
+        column[1].set_xticks(places, [f"{100 * excess:g}" for excess in excesses])
+    axes[0, 0].set_ylabel("RBF columns")
+    axes[1, 0].set_ylabel("test error (% or rmse)")
+    _add_legend(axes[0, -1], fontsize=7)
+    return figure
+
+
+def draw_losses(study: Study) -> Figure:
+    """Draw false positives against false negatives of table 2's four models for every reading of the loss."""
+    evidence, printed = study.evidence("offset"), printed_numbers(study, "table2")
+    figure, axes = subplots(1, max(1, len(evidence.datasets)), size=(11, 3.6), squeeze=False)
+    for panel, label in zip(axes[0], evidence.datasets, strict=False):
+        for loss, color, marker in zip(evidence.methods, PALETTE, "osDv^P", strict=False):
+            rates = [
+                [evidence.sample(f"{rate}_{name}", dataset=label, method=loss).mean for name in SMALL_CHOICES]
+                for rate in ("FP", "FN")
+            ]
+            panel.plot(*rates, marker, color=color, label=loss, markersize=5, linestyle="none")
+        theirs = [
+            [printed["table2", f"{label}/{name}", f"{rate}_tst"] for name in SMALL_CHOICES]
+            for rate in ("FP", "FN")
+        ]
+        panel.plot(*theirs, "kx", label="printed", markersize=7)
+        for name, place in zip(SMALL_CHOICES, zip(*theirs, strict=True), strict=True):
+            where = _LEFT if name == "mixture" else {"xytext": (5, 4)}
+            panel.annotate(name, place, textcoords="offset points", fontsize=7, **where)
+        panel.margins(x=0.12)
+        panel.set(title=label, xlabel="false positives (%)")
+    axes[0, 0].set_ylabel("false negatives (%)")
+    _add_legend(axes[0, -1], fontsize=7)
+    return figure
+
+
+def draw_blocks(study: Study) -> Figure:
+    """Draw test errors of the seven kernel choices in the four blocks of tables 3 and 4, with the printed."""
+    printed = printed_numbers(study, *LARGE.values())
+    figure, axes = subplots(2, 2, size=(8.6, 5.4), sharex="col", sharey=True)
+    for column, (label, exhibit) in zip(axes.T, LARGE.items(), strict=True):
+        for panel, norm in zip(column, ("2-norm", "1-norm"), strict=True):
+            _draw_block(panel, study.evidence(exhibit), label, norm)
+            theirs = [printed[exhibit, f"{norm}/{name}", "R_tst"] for name in CHOICES]
+            panel.plot(theirs, range(len(CHOICES)), "k|", markersize=11, label="printed")
+            panel.set(title=f"{label}, {norm}", yticks=range(len(CHOICES)), yticklabels=list(CHOICES))
+        column[-1].set_xlabel("test error (%)")
+    axes[0, 0].invert_yaxis()
+    _add_legend(axes[0, 0], fontsize=7)
+    return figure
+
+
+def _draw_block(axes: Axes, evidence: Evidence, label: str, norm: str) -> None:
+    places = {"end": (PALETTE[0], "o", -0.2), "TR1": (PALETTE[1], "s", 0.0), "TR3": (PALETTE[2], "D", 0.2)}
+    for stop, (color, marker, lower) in places.items():
+        for row, name in enumerate(CHOICES):
+            sample = evidence.sample(f"error_{stop}", dataset=label, method=f"{norm}/{name}")
+            if len(sample.values):
+                spread = sample.se if len(sample.values) > 1 else 0.0
+                look = {"color": color, "markersize": 4, "label": stop if row == 0 else "_"}
+                axes.errorbar(sample.mean, row + lower, xerr=spread, fmt=marker, **look)
+
+
+def draw_modern(study: Study) -> Figure:
+    """Draw test error against the operations of one prediction."""
+    evidence = study.evidence("modern")
+    figure, axes = subplots(1, len(LARGE), size=(8.6, 3.4), squeeze=False)
+    for panel, label in zip(axes[0], LARGE, strict=True):
+        for method, color, marker in zip(evidence.methods, PALETTE, "oDs^v", strict=False):
+            error, cost = (
+                evidence.sample(metric, dataset=label, method=method) for metric in ("error", "operations")
+            )
+            if len(error.values):
+                spread = error.se if len(error.values) > 1 else 0.0
+                panel.errorbar(cost.mean, error.mean, yerr=spread, fmt=marker, color=color, label=method)
+        panel.set(xscale="log", xlabel="operations per prediction", ylabel="test error (%)", title=label)
+    _add_legend(axes[0, 0], fontsize=7)
+    return figure
+
+
+def show_readings(study: Study) -> Table:
+    """Return for each reading how many printed rates it matches, and how far from them it is on average.
+
+    A rate matches as in the ledger: our deviation over repetitions stands for that of the single printed
+    cross-validation.
+    """
+    rows = []
+    for key, name in (LOSS_NAMES | RULE_NAMES).items():
+        found = [distances(study, key, label) for label in SMALL_SETS]
+        rows.append((Cell(name), *map(_counted, found), _counted(np.concatenate(found))))
+    late = {name: study.evidence(name).status for name in ("offset", "thresholds")}
+    status = "; ".join(f"{name} {text}" for name, text in late.items() if text)
+    caption = (
+        f"{scale_note(study)}{f'{status}. ' if status else ''}Printed rates that match (|z| <= {LIMIT:g}); "
+        "mean distance from them in points. Eight rates a set: four machines, false positives and negatives."
+    )
+    table = Table(("reading", *SMALL_SETS, "all"), tuple(rows), caption)
+    save_table(study, table, "offset_readings")
+    return table
+
+
+def _counted(found: np.ndarray) -> Cell:
+    if not len(found):
+        return Cell("")
+    matched = int((np.abs(found[:, 0]) <= LIMIT).sum())
+    return Cell(f"{matched} of {len(found)}; {np.abs(found[:, 1]).mean():.1f}")
+
+
+def show_on_curves(study: Study) -> Table:
+    """Return printed false negatives beside ours at the printed false positives: are they one curve's?"""
+    printed, evidence = printed_numbers(study, "table2"), study.evidence("thresholds")
+    rows = []
+    for label in evidence.datasets:
+        for name in SMALL_CHOICES:
+            false_positives, missed = (printed["table2", f"{label}/{name}", f"{r}_tst"] for r in RATES)
+            ours = missed_at_printed(study, label, name)
+            cells = (Cell(f"{label}/{name}"), Cell(f"{false_positives:g}"), Cell(f"{missed:g}"))
+            rows.append((*cells, _beside(ours, missed)))
+    status = f"{evidence.status}. ".capitalize() if evidence.status else ""
+    caption = (
+        f"{scale_note(study)}{status}Percent; ours: mean ± standard deviation over cross-validations. "
+        f"{Verdict.MATCH.mark} |z| <= {LIMIT:g}, {Verdict.BETTER.mark} {Verdict.WORSE.mark} beyond."
+    )
+    header = ("table 2", "FP, printed", "FN, printed", "FN, ours at this FP")
+    table = Table(header, tuple(rows), caption)
+    save_table(study, table, "on_curves")
+    return table
+
+
+def _beside(ours: np.ndarray, printed: float) -> Cell:
+    if len(ours) < 2:
+        return Cell(f"{ours[0]:.1f}" if len(ours) else "")
+    mean, deviation = float(ours.mean()), float(ours.std(ddof=1))
+    z = miss(ours, printed)
+    verdict = Verdict.MATCH if abs(z) <= LIMIT else Verdict.BETTER if z < 0 else Verdict.WORSE
+    return Cell(mean_and_spread(mean, deviation), mark=verdict.mark)
+
+
+def draw_thresholds(study: Study) -> Figure:
+    """Draw the ROC curves of table 2's machines, where their own offset puts them, and the printed rates."""
+    evidence, printed = study.evidence("thresholds"), printed_numbers(study, "table2")
+    figure, axes = subplots(1, max(1, len(evidence.datasets)), size=(11, 3.6), squeeze=False)
+    for panel, label in zip(axes[0], evidence.datasets, strict=False):
+        for name, color in MODEL_COLORS.items():
+            _draw_machine(panel, study, label, name, color)
+            theirs = [printed["table2", f"{label}/{name}", f"{rate}_tst"] for rate in RATES]
+            panel.plot(*theirs, "x", color=color, markersize=8, markeredgewidth=2)
+        right, top = (
+            max(printed["table2", f"{label}/{name}", f"{rate}_tst"] for name in SMALL_CHOICES)
+            for rate in RATES
+        )
+        panel.set(title=label, xlabel="false positives (%)", xlim=(0, 1.4 * right), ylim=(0, 2.0 * top))
+    axes[0, 0].set_ylabel("false negatives (%)")
+    axes[0, 0].plot([], [], "ko", label="as solved")
+    axes[0, 0].plot([], [], "kx", label="printed", markersize=8, markeredgewidth=2)
+    axes[0, 0].legend(fontsize=7)
+    return figure
+
+
+def _draw_machine(axes: Axes, study: Study, label: str, name: str, color: str) -> None:
+    evidence, levels = study.evidence("thresholds"), study.protocol("thresholds")["roc_levels"]
+    curves = evidence.curves("missed", dataset=label, method=name)
+    if not len(curves):
+        return
+    mean = curves.mean(axis=0)
+    axes.plot(levels, mean, color=color, label=name)
+    if len(curves) > 1:
+        deviation = curves.std(axis=0, ddof=1)
+        axes.fill_between(levels, mean - deviation, mean + deviation, color=color, alpha=0.12, linewidth=0)
+    solved = [evidence.sample(f"{r}_solved", dataset=label, method=name).mean for r in RATES]
+    axes.plot(*solved, "o", color=color, markersize=6)
+
+
+def draw_toy(target: Surface, X: np.ndarray, models: Mapping[str, CGBoostRegressor]) -> Figure:
+    """Draw the target with its training points, then models of it with the centers of their RBF columns."""
+    axis = np.linspace(-1, 1, _GRID)
+    points = np.column_stack([part.ravel() for part in np.meshgrid(axis, axis)])
+    surfaces = {"target": target(points)} | {name: model.predict(points) for name, model in models.items()}
+    figure, axes = subplots(1, len(surfaces), size=(11, 2.7), sharey=True)
+    for panel, (name, values) in zip(axes, surfaces.items(), strict=True):
+        look = {"levels": np.linspace(-3.5, 3.5, 15), "cmap": "RdBu_r", "extend": "both"}
+        panel.contourf(axis, axis, values.reshape(_GRID, _GRID), **look).set_rasterized(True)
+        panel.set(title=name, aspect="equal", xlim=(-1, 1), ylim=(-1, 1))
+        panel.grid(visible=False)
+        if name == "target":
+            panel.plot(*X.T, "k.", markersize=3)
+        else:
+            panel.plot(
+                *rbf_centers(models[name]).T, "ko", markersize=3, fillstyle="none", markeredgewidth=0.7
+            )
+            counts = columns_by_kernel(models[name].n_columns_)
+            panel.set_xlabel(f"{counts['linear']} linear, {counts['rbf']} RBF")
+    return figure
+
+
+def rbf_centers(model: CGBoostRegressor) -> np.ndarray:
+    """Centers of the columns that have an RBF part and a weight."""
+    found = [np.empty((0, 2))]
+    parts = zip(
+        model.hypotheses_.kernels, model.hypotheses_.centers, model.hypotheses_.positions, strict=True
+    )
+    for kernel, centers, positions in parts:
+        if "rbf" in kernel.name:
+            found.append(centers[model.coef_[positions] != 0])
+    return np.vstack(found)

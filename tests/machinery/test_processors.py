@@ -33,19 +33,23 @@ GAPS = {"CG-Boost": (1e-8, 1e-5)}
 EXACT = (1e-10, 1e-8)
 
 
+def run(**variables):
+    """The answer of the program that fits, in a process with these variables."""
+    program = Path(__file__).parents[1] / "support" / "every_processor.py"
+    done = subprocess.run(
+        [sys.executable, program], env=os.environ | variables, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 @cache
 def fits(core, *others):
     """What the fits give with these kernels; None where the processor does not have them."""
     flags = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").is_file() else ""
     if core == "SkylakeX" and flags and "avx512vl" not in flags:
         return None
-    program = Path(__file__).parents[1] / "support" / "every_processor.py"
-    variables = {**os.environ, CORE_VARIABLE: core} | (BASELINE if others else {})
-    done = subprocess.run(
-        [sys.executable, program], env=variables, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
+    answer = run(**{CORE_VARIABLE: core}, **(BASELINE if others else {}))
     return answer["found"] if answer["kernels"] == [KERNELS.get(core, core)] else None
 
 
@@ -60,3 +64,8 @@ def test_every_method_finds_the_same_ensemble(setting):
         np.testing.assert_allclose(here[name]["objectives"], expected["objectives"], rtol=objective)
         scale = np.abs(expected["weights"]).max()
         np.testing.assert_allclose(here[name]["weights"], expected["weights"], rtol=0, atol=weights * scale)
+
+
+def test_a_process_that_compiles_gives_the_bits_of_one_that_loads(tmp_path):
+    first, second = (run(NUMBA_CACHE_DIR=str(tmp_path))["found"] for _ in range(2))
+    assert [name for name in first if first[name] != second[name]] == []

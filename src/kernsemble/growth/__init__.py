@@ -9,6 +9,7 @@ _PUBLIC = {
     "StreamedStumpHypotheses": "streamed_stumps",
     "StreamedStumpOracle": "streamed_stumps",
     "partitioned_adaboost": "partitioned",
+    "partitioned_stump_machine": "partitioned_splines",
 }
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "StreamedStumpHypotheses",
     "StreamedStumpOracle",
     "partitioned_adaboost",
+    "partitioned_stump_machine",
 ]
 
 

@@ -295,7 +295,7 @@ def _weights(f, middle, slope, lower, upper, epsilon, out):
         out[i] = min(max(slope[i] * r, lower[i]), upper[i])
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(inline="always")  # linked in, it would be other instructions in the process that compiles it
 def _pull(t, f, along, middle, slope, lower, upper, epsilon):
     """``along' v`` at ``f + t along``: minus the slope of the losses."""
     total = 0.0
@@ -306,7 +306,7 @@ def _pull(t, f, along, middle, slope, lower, upper, epsilon):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=FAST)
 def _search(f, along, middle, slope, lower, upper, epsilon, linear, square, accuracy):
     """Secants between the ends, halved every other time because near kinks they would crawl."""
     start = at_low = linear - _pull(0.0, f, along, middle, slope, lower, upper, epsilon)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from test_dask_stumps import DATA, client, in_chunks, pytestmark  # noqa: F401 (fixture and marks)
 
+from kernsemble.growth import partitioned_splines
+from kernsemble.growth.partitioned_splines import partitioned_stump_machine
 from kernsemble.hypotheses.knots import Knots
 from kernsemble.kernels import stump_kernel
-from kernsemble.masters import partitioned_splines
 from kernsemble.masters.losses import BoxLoss
-from kernsemble.masters.partitioned_splines import partitioned_stump_machine
 from kernsemble.masters.splines import SplineProblem, solve_splines
 
 

@@ -94,7 +94,8 @@ def identity(function: Callable, *, named: bool = False, strict: bool = True) ->
     Examples
     --------
     >>> from kernsemble.trials.identity import identity
-    >>>     >>> len(identity(Trial))
+    >>> from kernsemble.trials.trial import Trial
+    >>> len(identity(Trial))
     12
     """
     symbol = _symbol_of(function)

@@ -20,9 +20,9 @@ from time import monotonic, perf_counter, sleep
 from race import Row, compare
 
 from kernsemble.trials.cluster import DaskCluster
-from kernsemble.trials.executor import Backend, execute
-from kernsemble.trials.plan import Job, Plan
-from kernsemble.trials.pool import ProcessPool
+from kernsemble.trials.executor import Backend, ProcessPool, execute
+from kernsemble.trials.plan import Job
+from kernsemble.trials.study import Study
 
 WORKERS = 2
 # Milliseconds of a trial, trials, target: for the shortest, that 5 ms are added to each.
@@ -57,7 +57,7 @@ def jobs_of(folder: Path, milliseconds: int, n_trials: int) -> list[Job]:
     """Return the jobs of the busy paper."""
     text = PARAMS.format(milliseconds / 1000, n_trials, "quick: {}, smoke: {}")
     (folder / "params.yaml").write_text(text, encoding="utf-8")
-    return Plan("busy_paper.trials", "paper", folder / "params.yaml")["table1"].jobs()
+    return Study("busy_paper.trials", "paper", folder).plan("table1").jobs()
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def run(jobs: list[Job], backend: Backend) -> tuple[float, dict]:
     """Return the seconds of a run and its rows."""
     rows: dict = {}
     start = perf_counter()
-    execute(jobs, backend, lambda outcomes: [rows.update(outcome.rows) for outcome in outcomes])
+    execute(jobs, backend, lambda done: rows.update({r.key: r.metrics for o in done for r in o.rows}))
     return perf_counter() - start, rows
 
 

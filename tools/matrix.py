@@ -42,7 +42,7 @@ from kernsemble.trials.study import Study
 for key in available_papers():
     try:
         study = Study(key, "smoke", Path(sys.argv[1]), jobs=1)
-        names = [n for n in study.exhibits if study.plan[n].stamps and not study.plan[n].exhibit.alone]
+        names = [n for n in study.exhibits if study.plan(n).stamps and not study.plan(n).exhibit.alone]
         report = study.run(names)
         print(key, report.done, "trials,", len(report.failures), "failed", file=sys.stderr)
         for reason in sorted({error.strip().splitlines()[-1] for error in report.failures.values()}):
@@ -148,21 +148,21 @@ def splice(root: Path, other: Path) -> Spliced:
         theirs = Study(key, "smoke", other, compute=False)
         ours = Study(key, "paper", root, compute=False)
         for name in theirs.exhibits:
-            if not theirs.plan[name].exhibit.alone:
+            if not theirs.plan(name).exhibit.alone:
                 counts = counts.plus(splice_exhibit(theirs, ours, name))
     return counts
 
 
 def splice_exhibit(theirs: Study, ours: Study, name: str) -> Spliced:
     """Put the other trials of an exhibit in the place of committed ones; stale rows stay as they are."""
-    from kernsemble.trials.evidence_file import format_file
+    from kernsemble.trials.evidence import format_file
     from kernsemble.trials.verification import compare_evidence
 
     found, whole = theirs.read(name), ours.read(name)
     agreement = compare_evidence(found, whole)
     for different in agreement.differ:
         sys.stderr.write(f"{ours.key} {different}\n")
-    rows, trials, equal = {row.key: row for row in whole.rows} | whole.current, 0, 0
+    rows, trials, equal = {row.key: row for row in whole.file.rows} | whole.current, 0, 0
     for key in found.current.keys() & whole.current.keys():
         before, after = whole.current[key], found.current[key]
         metrics = {m: after.metrics[m] for m in found.plan.exhibit.metrics if m in after.metrics}

@@ -15,10 +15,9 @@ from pathlib import Path
 
 from ledger_places import Places, read_places
 
-from kernsemble.report.ledger import LedgerRow, Verdict, read_ledger, read_standing
+from kernsemble.report.ledger import LedgerRow, Verdict, read_ledger, read_standing, score_table
 from kernsemble.report.ledger_figures import chance_beyond, compared_rows, scored_rows
 from kernsemble.report.published import read_claims
-from kernsemble.report.score import score_table
 from kernsemble.trials.rooms import PAPERS
 
 DRAWINGS = ("ledger_numbers.svg", "ledger_z.svg")

@@ -11,8 +11,7 @@ import nbformat
 from notebook_figures import description, figure_names, figure_places
 from PIL import Image
 
-from kernsemble.report.ledger import COMPARED, LedgerRow, read_ledger
-from kernsemble.report.score import APART, score_table
+from kernsemble.report.ledger import APART, COMPARED, LedgerRow, read_ledger, score_table
 from kernsemble.trials.registry import available_papers, load_paper
 from kernsemble.trials.rooms import PAPERS, STUDIES
 

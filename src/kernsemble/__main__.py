@@ -1,5 +1,6 @@
 """``python -m kernsemble``: reproduce the papers, verify what is committed, write the ledger."""
 
+import gc
 import sys
 from importlib.util import find_spec
 
@@ -10,6 +11,7 @@ def main() -> int:
         sys.exit("kernsemble: the commands need a clone of the repository: run `make setup` in one.")
     from kernsemble.trials.arithmetic import pin_kernels
 
+    gc.set_threshold(100_000)  # rows of evidence are many and in no cycles
     pin_kernels()  # before NumPy is imported
     from kernsemble.report.cli import main
 

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from support.faults import FULL
 
-from kernsemble.trials.executor import InProcess, execute
-from kernsemble.trials.pool import stop_pools
+from kernsemble.trials.executor import InProcess, execute, stop_pools
 from kernsemble.trials.registry import available_papers
 from kernsemble.trials.study import Study
 
@@ -40,7 +39,7 @@ def fresh_root(folder):
 
 def comparable(study, name):
     """Rows of an exhibit without what measures time."""
-    exhibit = study.plan[name].exhibit
+    exhibit = study.plan(name).exhibit
     rows = study.read(name).current
     return {
         key: {m: row.metrics[m] for m in exhibit.metrics if m in row.metrics} for key, row in rows.items()
@@ -53,24 +52,23 @@ def test_smallest_scale_of_a_paper(key, tmp_path, figure):
     """One process and two; in the plan's order and in another; one thread and two."""
     one = Study(key, "smoke", fresh_root(tmp_path / "one"), jobs=1)
     two = Study(key, "smoke", fresh_root(tmp_path / "two"), jobs=2)
-    exhibits = [name for name in one.exhibits if one.plan[name].stamps and not one.plan[name].exhibit.alone]
+    exhibits = [name for name in one.exhibits if one.plan(name).stamps and not one.plan(name).exhibit.alone]
     for study in (one, two):
         assert not study.run(exhibits).failures
-    jobs = [job for name in exhibits for job in one.plan[name].jobs()]
+    jobs = [job for name in exhibits for job in one.plan(name).jobs()]
     shuffled, rows = random.Random(0).sample(jobs, len(jobs)), {}
 
     def keep(outcomes):
         for outcome in outcomes:
-            for row, metrics in outcome.rows.items():
-                rows[outcome.job.exhibit, row] = metrics
+            rows.update({(outcome.job.exhibit, row.key): row.metrics for row in outcome.rows})
 
     execute(shuffled, InProcess(), keep)
     tried, equal = 0, 0
     for name in exhibits:
         first, second = comparable(one, name), comparable(two, name)
-        declared = one.plan[name].exhibit.metrics
+        declared = one.plan(name).exhibit.metrics
         for row, metrics in first.items():
-            mixed = {m: v for m, v in as_text(rows[name, row]).items() if m in declared}
+            mixed = {m: v for m, v in rows[name, row].items() if m in declared}
             tried += 1
             equal += metrics == second[row] == mixed
     figure(
@@ -81,12 +79,6 @@ def test_smallest_scale_of_a_paper(key, tmp_path, figure):
         "equal to the last digit",
     )
     assert equal == tried
-
-
-def as_text(metrics):
-    from kernsemble.trials.evidence_file import format_value
-
-    return {name: format_value(value) for name, value in metrics.items()}
 
 
 def fitted_with(threads):

@@ -70,7 +70,7 @@ def test_full_disk(kilobytes, slow_root, undisturbed, figure):
     (slow_root / "results").rmdir()
     (slow_root / "kept").rename(slow_root / "results")
     saved = Study(MODULE, "paper", slow_root, compute=False).read("table1")
-    assert saved.clean  # no half-written line
+    assert saved.file.clean  # no half-written line
     shutil.rmtree(slow_root / "results")
     (slow_root / "after").rename(slow_root / "results")
     check_evidence(slow_root, undisturbed)
@@ -107,7 +107,7 @@ def test_files_that_may_not_grow(seed, slow_root, undisturbed, figure):
     path = evidence_file(slow_root)
     if path.is_file():
         assert path.stat().st_size <= limit
-        assert Study(MODULE, "paper", slow_root, compute=False).read("table1").clean
+        assert Study(MODULE, "paper", slow_root, compute=False).read("table1").file.clean
     run_to_the_end(slow_root)
     check_evidence(slow_root, undisturbed)
     figure("Faults", "files that may not grow", 1, 1, "the limit strikes at a random byte")

@@ -17,10 +17,10 @@ from kernsemble.data.sources import parse_sources
 from kernsemble.data.strict_yaml import read_yaml
 from kernsemble.report.published import read_claims
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.params import check_section, params_hash, read_params
-from kernsemble.trials.plan import Plan
+from kernsemble.trials.plan import check_section, params_hash, read_params
 from kernsemble.trials.registry import available_papers, load_paper
 from kernsemble.trials.rooms import PAPERS
+from kernsemble.trials.study import Study
 
 ROOT = Path(__file__).parents[2]
 PARAMS = yaml.safe_load((ROOT / "params.yaml").read_text())
@@ -222,4 +222,4 @@ def test_yaml_that_would_explode_or_run_code_is_refused(text, word):
 def test_a_file_of_the_wrong_kind_is_named_before_anything_runs(tmp_path):
     (tmp_path / "params.yaml").write_bytes(bytes(range(256)))
     with pytest.raises(PlanError, match=r"params\.yaml"):
-        Plan("linli2005", "quick", tmp_path / "params.yaml")
+        Study("linli2005", "quick", tmp_path)

@@ -12,7 +12,7 @@ from kernsemble.report.cli import main
 from kernsemble.trials import adoption
 from kernsemble.trials.adoption import adopt, adopt_paper, groups_of
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.evidence_file import format_file, read_rows
+from kernsemble.trials.evidence import format_file, read_rows
 from kernsemble.trials.executor import Report
 from kernsemble.trials.plan import Key
 from kernsemble.trials.study import Study
@@ -88,7 +88,7 @@ class Written:
     def rewrite(self, change):
         """Change rows as somebody would who mends their checks, too."""
         study = self.study()
-        path, columns = study.path("table1"), study.plan["table1"].exhibit.columns
+        path, columns = study.path("table1"), study.plan("table1").exhibit.columns
         path.write_bytes(format_file(map(change, read_rows(path, columns).rows), columns))
 
 

@@ -14,7 +14,7 @@ needs_haswell = pytest.mark.skipif(core_type() != CORE_TYPE, reason="not an x86-
 STUDY_IN_A_NOTEBOOK = """
 import numpy, sys
 from kernsemble.trials.arithmetic import arithmetic, other_kernels
-from kernsemble.trials.pool import one_at_a_time, stop_pools
+from kernsemble.trials.executor import one_at_a_time, stop_pools
 backend = one_at_a_time()
 backend.submit([]).result()
 there = backend._executor.submit(arithmetic).result()

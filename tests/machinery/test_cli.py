@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from support.machinery import MODULE, make_repository, open_fake
 
 from kernsemble.report.cli import build_parser, main
-from kernsemble.trials.evidence_file import only_writer
+from kernsemble.trials.evidence import only_writer
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = ("list", "reproduce", "verify", "ledger", "fingerprint")

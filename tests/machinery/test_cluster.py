@@ -26,9 +26,8 @@ from kernsemble.trials import cluster as module
 from kernsemble.trials.arithmetic import CORE_TYPE, CORE_VARIABLE, core_type
 from kernsemble.trials.cluster import DaskCluster
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.executor import WorkerLostError
+from kernsemble.trials.executor import WorkerLostError, WorkerMismatchError
 from kernsemble.trials.study import Study
-from kernsemble.trials.worker import WorkerMismatchError
 
 pytestmark = [
     pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="distributed is not installed"),
@@ -103,7 +102,7 @@ def odd_workers(folder, paper, packages):
     trials.write_text(trials.read_text().replace("shift *", "2 * shift *"))
     nothing.mkdir()
     (nothing / "kernsemble.py").write_text("raise ModuleNotFoundError('No module named kernsemble')")
-    identity = Study(paper, "paper", packages.parent / "repository").plan["table1"].jobs()[0].stamp.code
+    identity = Study(paper, "paper", packages.parent / "repository").plan("table1").jobs()[0].stamp.code
     data = {"KERNSEMBLE_DATA": str(damaged_copy(folder / "data", "sonar"))}
     kernels = {CORE_VARIABLE: "Nehalem", "KERNSEMBLE_CORETYPE": ""}
     odd = {
@@ -131,7 +130,7 @@ def test_workers_that_differ_are_refused(tmp_path, stored, capsys, figure):
         wait(lambda: backend._look(every=0) or len(backend.refused) + len(backend.workers()) == len(odd))
         with pytest.raises(PlanError, match=r"No usable worker .* run the same command again.\n  refused"):
             study.run()
-        assert not study.read("table1").rows
+        assert not study.read("table1").file.rows
         said = capsys.readouterr().err
         assert len(backend.refused) == said.count("refused worker tcp://127.0.0.1:") == len(odd)
         assert said.count("`dvc pull`) and start it again") == len(odd)

@@ -13,9 +13,8 @@ import yaml
 from nbformat.v4 import new_code_cell, new_notebook
 from support.machinery import MODULE, make_repository
 
-from kernsemble.trials.fingerprints import FOLDER, fingerprint, write_fingerprints
-from kernsemble.trials.plan import Plan
 from kernsemble.trials.rooms import STUDIES
+from kernsemble.trials.study import FINGERPRINTS, Study, fingerprint, write_fingerprints
 
 ROOT = Path(__file__).parents[2]
 PIPELINE = (ROOT / "dvc.yaml").read_text()
@@ -39,8 +38,8 @@ def test_lock_is_short_and_says_nothing_of_quick_runs():
 
 @pytest.mark.parametrize("key", STUDIES)
 def test_committed_fingerprints_are_those_of_the_sources(key):
-    today = fingerprint(Plan(key, "paper", ROOT / "params.yaml"))
-    assert (ROOT / FOLDER / f"{key}.json").read_text() == today, "run: python -m kernsemble fingerprint"
+    today = fingerprint(Study(key, "paper", ROOT))
+    assert (ROOT / FINGERPRINTS / f"{key}.json").read_text() == today, "run: python -m kernsemble fingerprint"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def test_fingerprint_follows_what_rows_come_from(tmp_path, before, after, change
     params = make_repository(tmp_path / "repository") / "params.yaml"
 
     def entries():
-        return json.loads(fingerprint(Plan(MODULE, "paper", params)))
+        return json.loads(fingerprint(Study(MODULE, "paper", params.parent)))
 
     first = entries()
     assert before in params.read_text()

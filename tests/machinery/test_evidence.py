@@ -10,10 +10,15 @@ import numpy as np
 import pytest
 from support.machinery import MODULE, make_repository, open_fake, reload_paper, without_seconds, write_package
 
-from kernsemble.report.overview import exhibit_lines
+from kernsemble.report.reproduction import exhibit_lines
 from kernsemble.trials.arithmetic import arithmetic
-from kernsemble.trials.evidence import IncompleteEvidenceError, read_evidence
-from kernsemble.trials.evidence_file import EvidenceError, format_rows, only_writer
+from kernsemble.trials.evidence import (
+    EvidenceError,
+    IncompleteEvidenceError,
+    format_rows,
+    only_writer,
+    read_evidence,
+)
 from kernsemble.trials.study import Study
 
 
@@ -87,7 +92,7 @@ class TestStudy:
         lines = path.read_text().splitlines(keepends=True)
         lines[7] = lines[7].replace("0.", "1.", 1)
         path.write_text("".join(lines))
-        assert open_fake(root, compute=False).read("table1").damaged == [8]
+        assert open_fake(root, compute=False).read("table1").file.damaged == [8]
         assert open_fake(root).evidence("table1").complete
         assert "line 8 is damaged" in capsys.readouterr().err
         assert without_seconds(path) == sound
@@ -106,8 +111,8 @@ class TestStudy:
         study.evidence("figure1")
         path = study.path("figure1")
         sound = without_seconds(path)
-        plan = study.plan["figure1"]
-        row = study.read("figure1").rows[0]
+        plan = study.plan("figure1")
+        row = study.read("figure1").file.rows[0]
         other = row._replace(metrics={**row.metrics, "steps": "6"})
         path.write_bytes(path.read_bytes() + format_rows([other], plan.exhibit.columns))
         found = open_fake(root, compute=False).read("figure1")
@@ -122,8 +127,8 @@ class TestStudy:
     def test_two_rows_that_took_other_times_do_not_contradict_each_other(self, root):
         study = open_fake(root)
         study.evidence("table1")
-        plan = study.plan["table1"]
-        row = study.read("table1").rows[0]
+        plan = study.plan("table1")
+        row = study.read("table1").file.rows[0]
         other = row._replace(metrics={**row.metrics, "fit_seconds": "9"}, seconds=7.0)
         path = study.path("table1")
         path.write_bytes(path.read_bytes() + format_rows([other], plan.exhibit.columns))
@@ -255,9 +260,9 @@ RUN = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from kernsemble.report.overview import exhibit_lines
+from kernsemble.report.reproduction import exhibit_lines
 from kernsemble.trials.study import Study
-from kernsemble.trials.evidence_file import EvidenceWriter
+from kernsemble.trials.evidence import EvidenceWriter
 from kernsemble.trials import executor
 executor.MAX_BATCH = 3
 append = EvidenceWriter.append
@@ -283,7 +288,7 @@ def test_killed_run_goes_on_to_the_same_evidence(tmp_path, root, seed):
     process.kill()
     process.wait()
     process.stdout.close()
-    survived = read_evidence(path, undisturbed.plan["table1"])
+    survived = read_evidence(path, undisturbed.plan("table1"))
     assert wanted <= len(survived.current) < 160
     assert open_fake(root).evidence("table1").complete
     assert without_seconds(path) == without_seconds(undisturbed.path("table1"))

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernsemble.trials.evidence_file import (
+from kernsemble.trials.arithmetic import Provenance
+from kernsemble.trials.evidence import (
     EvidenceError,
     EvidenceWriter,
     Row,
@@ -24,7 +25,6 @@ from kernsemble.trials.evidence_file import (
     write_atomically,
 )
 from kernsemble.trials.plan import Key, Stamp
-from kernsemble.trials.provenance import Provenance
 
 STAMP = Stamp("rev", "par", "dat")
 METRICS = ("error", "gap")
@@ -65,7 +65,7 @@ class TestFile:
 
     def test_missing_file_is_empty(self, tmp_path):
         contents = read_rows(tmp_path / "none.csv", METRICS)
-        assert contents.rows == []
+        assert not contents.rows
         assert contents.clean
 
     def test_line_break_in_a_name_is_refused(self):
@@ -256,7 +256,7 @@ class TestWriter:
 HOLD = """
 import sys, time
 from pathlib import Path
-from kernsemble.trials.evidence_file import only_writer
+from kernsemble.trials.evidence import only_writer
 with only_writer(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -11,19 +11,22 @@ import pytest
 from support.machinery import MODULE, make_repository, open_fake, without_seconds
 
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.executor import InProcess, execute
-from kernsemble.trials.plan import Job, Stamp
-from kernsemble.trials.pool import ProcessPool, process_pool, stop_pools
-from kernsemble.trials.registry import Exhibit, available_papers, load_paper
-from kernsemble.trials.study import TrialsFailedError, number_of_jobs, raise_on_failures
-from kernsemble.trials.worker import (
+from kernsemble.trials.executor import (
+    InProcess,
+    ProcessPool,
     WorkerMismatchError,
     checked_row,
+    execute,
     find_trial,
     plain_value,
+    process_pool,
     run_batch,
     run_job,
+    stop_pools,
 )
+from kernsemble.trials.plan import Job, Stamp
+from kernsemble.trials.registry import Exhibit, available_papers, load_paper
+from kernsemble.trials.study import TrialsFailedError, number_of_jobs, raise_on_failures
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,7 +40,7 @@ def rows_of(jobs, backend):
 
     def keep(outcomes):
         for outcome in outcomes:
-            rows.update(outcome.rows)
+            rows.update({row.key: row.metrics for row in outcome.rows})
 
     report = execute(jobs, backend, keep)
     for metrics in rows.values():
@@ -46,7 +49,7 @@ def rows_of(jobs, backend):
 
 
 def test_same_rows_in_any_order_and_with_any_number_of_workers(root):
-    jobs = open_fake(root).plan["table1"].jobs()
+    jobs = open_fake(root).plan("table1").jobs()
     shuffled = random.Random(0).sample(jobs, len(jobs))
     expected, report = rows_of(jobs, InProcess())
     assert report.done == len(jobs) == 120
@@ -65,12 +68,12 @@ def test_files_are_the_same_with_one_and_two_jobs(tmp_path):
 
 
 def test_every_dataset_comes_first_with_its_trial_0(root):
-    numbers = [job.number for job in open_fake(root).plan["table1"].jobs()]
+    numbers = [job.number for job in open_fake(root).plan("table1").jobs()]
     assert numbers == sorted(numbers)
 
 
 def test_only_wanted_rows_are_kept_of_methods_computed_together(root):
-    plan = open_fake(root).plan["table1"]
+    plan = open_fake(root).plan("table1")
     wanted = [key for key in plan.stamps if key.method == "long" and key.trial == 3]
     rows, _ = rows_of(plan.jobs(wanted), InProcess())
     assert sorted(rows) == sorted(wanted)
@@ -116,7 +119,7 @@ def test_worker_killed_once_is_replaced(root, tmp_path):
 
 def test_worker_killed_from_outside_harms_no_trial(root):
     pool = ProcessPool(2)
-    jobs = open_fake(root).plan["table1"].jobs()
+    jobs = open_fake(root).plan("table1").jobs()
     expected, _ = rows_of(jobs, InProcess())
     killed = []
 
@@ -126,7 +129,7 @@ def test_worker_killed_from_outside_harms_no_trial(root):
             os.kill(killed[0], signal.SIGKILL)
 
     rows = {}
-    report = execute(jobs, pool, lambda os_: [rows.update(o.rows) for o in os_], kill_one)
+    report = execute(jobs, pool, lambda os_: rows.update({r.key: r for o in os_ for r in o.rows}), kill_one)
     pool.stop()
     assert killed
     assert not report.failures
@@ -147,7 +150,7 @@ def test_interrupt_stops_the_workers_and_keeps_what_is_done(root, request):
 
     pool = process_pool(2)
     with pytest.raises(KeyboardInterrupt):
-        execute(study.plan["table1"].jobs(), pool, interrupt)
+        execute(study.plan("table1").jobs(), pool, interrupt)
     timer[0].join()
     assert pool._executor is None
     assert study.evidence("table1").complete
@@ -155,7 +158,7 @@ def test_interrupt_stops_the_workers_and_keeps_what_is_done(root, request):
 
 def test_exhibit_of_timings_runs_in_one_process(root):
     study = open_fake(root, jobs=2)
-    backend = study._backend(study.plan["timing"].jobs(), alone=True)
+    backend = study._backend(study.plan("timing").jobs(), alone=True)
     assert isinstance(backend, InProcess)
     assert study.evidence("timing").complete
 
@@ -171,13 +174,13 @@ def test_every_trial_function_is_found_by_its_jobs(key):
 
 
 def test_worker_with_other_code_or_data_refuses(root):
-    job = open_fake(root).plan["table1"].jobs()[0]
+    job = open_fake(root).plan("table1").jobs()[0]
     object.__setattr__(job, "stamp", Stamp("0000000000", job.stamp.params, job.stamp.data))
     with pytest.raises(WorkerMismatchError, match=r"code of 'draws': identity .*, expected 0000000000"):
         run_job(job)
     with pytest.raises(PlanError, match="code changed"):
         execute([job], InProcess(), lambda outcomes: None)
-    job = open_fake(root).plan["table1"].jobs()[0]
+    job = open_fake(root).plan("table1").jobs()[0]
     object.__setattr__(job, "stamp", Stamp(job.stamp.code, job.stamp.params, "12345678"))
     with pytest.raises(WorkerMismatchError, match=r"data of 'coin': checksum generated, expected 12345678"):
         run_job(job)
@@ -199,7 +202,7 @@ def test_overhead_of_a_trial_is_small(root, figure):
 
 
 def test_threads_are_pinned_in_workers_and_restored_here(root):
-    (job,) = open_fake(root).plan["figure1"].jobs()[:1]
+    (job,) = open_fake(root).plan("figure1").jobs()[:1]
     before = dict(os.environ)
     (outcome,) = process_pool(2).submit([job]).result()
     assert not outcome.error
@@ -249,7 +252,7 @@ class TestResults:
 
 
 def test_batch_runs_all_its_jobs(root):
-    jobs = open_fake(root).plan["figure1"].jobs()
+    jobs = open_fake(root).plan("figure1").jobs()
     assert [outcome.job for outcome in run_batch(jobs)] == jobs
 
 
@@ -270,4 +273,4 @@ def test_unknown_scale_and_paper_are_named(root):
 
 
 def test_job_names_its_module(root):
-    assert {job.module for job in open_fake(root).plan["table1"].jobs()} == {MODULE}
+    assert {job.module for job in open_fake(root).plan("table1").jobs()} == {MODULE}

@@ -11,7 +11,7 @@ from support.fake_paper.trials import paper
 from support.machinery import FAKE
 
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.params import check_section, convert, params_hash, read_params
+from kernsemble.trials.plan import check_section, convert, params_hash, read_params
 from kernsemble.trials.registry import Paper
 
 SECTION = yaml.safe_load((FAKE / "params.yaml").read_text())["fake_paper"]

@@ -5,10 +5,10 @@ import json
 import pytest
 from support.machinery import reload_paper, write_package
 
-from kernsemble.report.overview import exhibit_lines
-from kernsemble.trials import provenance
-from kernsemble.trials.provenance import lock_digest
-from kernsemble.trials.staleness import Origins
+from kernsemble.report.reproduction import exhibit_lines
+from kernsemble.trials import arithmetic
+from kernsemble.trials.adoption import Origins
+from kernsemble.trials.arithmetic import lock_digest
 from kernsemble.trials.study import Study
 
 SOLVER = """
@@ -139,7 +139,7 @@ class TestLock:
             "numpy==1.0 ; python_version < '3.0'\nnumpy==2.0 \\\n    --hash=sha256:0\nabsent==1\n"
         )
         installed = {"numpy": "2.0"}
-        monkeypatch.setattr(provenance, "installed", installed.get)
+        monkeypatch.setattr(arithmetic, "installed", installed.get)
         digest = lock_digest(path)
         assert len(digest) == 8
         path.write_text(path.read_text() + "# a remark\n")

@@ -1,6 +1,7 @@
 """Quick trials are compared with the committed rows of the same keys, timing apart."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 from support.machinery import open_fake
@@ -21,9 +22,9 @@ def studies(root):
 
 def tamper(study, exhibit, old, new):
     """Change committed numbers as somebody would who also mends the check."""
-    from kernsemble.trials.evidence_file import format_file, read_rows
+    from kernsemble.trials.evidence import format_file, read_rows
 
-    path, columns = study.path(exhibit), study.plan[exhibit].exhibit.columns
+    path, columns = study.path(exhibit), study.plan(exhibit).exhibit.columns
     rows = [
         row._replace(metrics={name: text.replace(old, new) for name, text in row.metrics.items()})
         for row in read_rows(path, columns).rows
@@ -61,7 +62,7 @@ def test_runs_that_may_part_are_counted_apart(studies, monkeypatch, declared):
     compare(quick, summary := Summary())
     assert len(summary.total.differ) == 1
     assert not summary.nothing_differs
-    monkeypatch.setitem(vars(quick.plan["figure1"].exhibit), "parting", (declared,))
+    monkeypatch.setitem(vars(quick.plan("figure1").exhibit), "parting", (declared,))
     compare(quick, summary := Summary())
     assert (summary.total.agree, summary.total.differ, len(summary.total.parted)) == (8, [], 1)
     assert summary.nothing_differs
@@ -71,7 +72,7 @@ def test_runs_that_may_part_are_counted_apart(studies, monkeypatch, declared):
 
 def test_a_run_that_may_part_in_one_metric_still_differs_in_another(studies, monkeypatch):
     quick, paper = studies
-    monkeypatch.setitem(vars(quick.plan["figure1"].exhibit), "parting", ("steps",))
+    monkeypatch.setitem(vars(quick.plan("figure1").exhibit), "parting", ("steps",))
     tamper(paper, "figure1", "0.", "1.")
     assert len(compare_study(quick, paper).differ) == 1
 
@@ -102,7 +103,7 @@ def test_result_is_kept_in_bytes_that_repeat(studies):
     quick, _ = studies
     compare(quick, summary := Summary())
     first = (quick.folder / "agreement.json").read_bytes()
-    assert json.loads(first) == summary.agreements["fake_paper"].as_dict()
+    assert json.loads(first) == asdict(summary.agreements["fake_paper"])
     quick.run(["table1"], fresh=True)
     compare(quick, Summary())
     assert (quick.folder / "agreement.json").read_bytes() == first

@@ -22,7 +22,6 @@ from kernsemble.estimators.exrm import ExRM
 from kernsemble.estimators.multiboost import MultiBoost
 from kernsemble.estimators.multiclass_boosting import AdaBoostECC, AdaBoostMH, AdaBoostMO
 from kernsemble.report.figures import subplots
-from kernsemble.trials.plan import Plan
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
@@ -41,7 +40,7 @@ def make_split(dataset, number=0, method="SVM-Stump", rows=ROWS):
 
 @pytest.fixture(scope="module")
 def plan():
-    return Plan("atlas", "paper", ROOT / "params.yaml")
+    return Study("atlas", "paper", ROOT)
 
 
 def test_every_set_of_the_repository_takes_part():

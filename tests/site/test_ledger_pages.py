@@ -8,7 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernsemble.report.ledger import LedgerRow, Verdict, ledger_files, read_ledger, read_standing
+from kernsemble.report.ledger import (
+    BEGIN,
+    END,
+    LedgerRow,
+    Verdict,
+    ledger_files,
+    read_ledger,
+    read_standing,
+    score_table,
+    update_readme,
+)
 from kernsemble.report.ledger_figures import (
     chance_beyond,
     compared_rows,
@@ -17,7 +27,6 @@ from kernsemble.report.ledger_figures import (
     save_ledger_figures,
     scored_rows,
 )
-from kernsemble.report.score import BEGIN, END, score_table, update_readme
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.warrants import Standing
 

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from kernsemble.trials.evidence import Evidence
-from kernsemble.trials.evidence_file import Row
+from kernsemble.trials.evidence import Evidence, Row
 from kernsemble.trials.plan import Key
 
 Value = Callable[[str, str, str], object]

@@ -169,8 +169,9 @@ def check_evidence(root, expected):
     for exhibit in study.exhibits:
         found = study.read(exhibit)
         assert found.complete, found.status
-        assert found.clean
-        assert len(found.rows) == len({row.key for row in found.rows}) == len(found.plan.stamps)
+        assert found.file.clean
+        rows = found.file.rows
+        assert len(rows) == len({row.key for row in rows}) == len(found.plan.stamps)
         assert without_seconds(study.path(exhibit)) == expected[exhibit]
     folder = study.folder / "evidence"
     assert sorted(path.name for path in folder.iterdir()) == sorted(f"{name}.csv" for name in study.exhibits)

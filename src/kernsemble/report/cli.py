@@ -165,7 +165,7 @@ def _keys(names: Sequence[str]) -> list[str]:
 
 def list_papers(options: argparse.Namespace) -> int:
     """Show papers and exhibits: trials done, stale, time left."""
-    from kernsemble.report.overview import exhibit_lines
+    from kernsemble.report.reproduction import exhibit_lines
     from kernsemble.trials.rooms import PAPERS
 
     keys = _keys(options.papers)
@@ -180,7 +180,7 @@ def list_papers(options: argparse.Namespace) -> int:
 def reproduce(options: argparse.Namespace) -> int:
     """Compute evidence and render the notebook of each paper; go on with the others when one fails."""
     from kernsemble.report.reproduction import Summary, check_before, reproduce_paper
-    from kernsemble.trials.evidence_file import only_writer
+    from kernsemble.trials.evidence import only_writer
     from kernsemble.trials.study import find_root
 
     keys, root = _keys(options.papers), find_root()
@@ -233,12 +233,20 @@ def adopt(options: argparse.Namespace) -> int:
 
 def ledger(options: argparse.Namespace) -> int:
     """Write the ledger, or check that the committed one is current."""
-    from kernsemble.report.ledger import judge_all, ledger_files, ledger_summary, standings, totals
-    from kernsemble.report.score import update_readme
+    from kernsemble.report.ledger import (
+        committed_studies,
+        judge_all,
+        ledger_files,
+        ledger_summary,
+        standings,
+        totals,
+        update_readme,
+    )
     from kernsemble.trials.study import find_root
 
     root = find_root()
-    rows, evidence = judge_all(root), standings(root)
+    studies = committed_studies(root)
+    rows, evidence = judge_all(root, studies=studies), standings(studies.values())
     folder: Path = root / "results" / "paper"
     for line in ledger_summary(totals(rows)):
         say(line)
@@ -257,8 +265,7 @@ def ledger(options: argparse.Namespace) -> int:
 
 def fingerprint(options: argparse.Namespace) -> int:
     """Write what evidence must come from; DVC compares it with what the committed evidence came from."""
-    from kernsemble.trials.fingerprints import write_fingerprints
-    from kernsemble.trials.study import find_root
+    from kernsemble.trials.study import find_root, write_fingerprints
 
     for key in write_fingerprints(_keys(options.papers), find_root()):
         say(f"{key}: the code, parameters or data behind its trials have changed")

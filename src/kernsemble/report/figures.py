@@ -21,7 +21,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from PIL import Image
 
-from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.evidence import write_atomically
 from kernsemble.trials.study import Study
 
 # Okabe and Ito, in the order of matplotlibrc.

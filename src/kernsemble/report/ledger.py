@@ -1,7 +1,8 @@
 """The ledger: every printed number and every claim beside ours, with a verdict by rules fixed in advance.
 
 z = (ours - printed) / sqrt(se_printed^2 + se_ours^2). Numbers are kept as they were computed and rounded
-once, where they are written. What a paper's printed numbers are compared with is a table of ``Rule``.
+once, where they are written. What a paper's printed numbers are compared with is a table of ``Rule``. The
+score is the ledger's totals as a table in Markdown, for the site and for README.md.
 """
 
 from __future__ import annotations
@@ -22,10 +23,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kernsemble.report.comparisons import significant, z_score
-from kernsemble.report.published import Claim, PrintedCell, read_cells, read_claims
+from kernsemble.report.published import Claim, PrintedCell, own_cells, own_claims, read_cells, read_claims
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.evidence import IncompleteEvidenceError, Sample
-from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.evidence import IncompleteEvidenceError, Sample, write_atomically
 from kernsemble.trials.registry import available_papers
 from kernsemble.trials.rooms import PAPERS, modules_with
 from kernsemble.trials.study import Study
@@ -430,16 +430,14 @@ def _claim_row(claim: Claim, verdict: Verdict, probability: float | None, note: 
 
 def judge_cells(study: Study) -> list[LedgerRow]:
     """Return the rows of a study's printed numbers; raise unless its scale has the evidence of all."""
-    reading = load_reading(study.plan.module)
-    cells = read_cells(study.root / "published" / "published.csv", papers=None)
-    return _settled(judge_cell(cell, reading, study) for cell in cells if cell.paper == study.key)
+    reading = load_reading(study.module)
+    return _settled(judge_cell(cell, reading, study) for cell in own_cells(study))
 
 
 def judge_claims(study: Study) -> list[LedgerRow]:
     """Return the rows of a study's claims; raise unless its scale has the evidence of all."""
-    reading = load_reading(study.plan.module)
-    claims = read_claims(study.root / "published" / "claims.yaml", papers=None)
-    return _settled(judge_claim(claim, reading, study) for claim in claims if claim.paper == study.key)
+    reading = load_reading(study.module)
+    return _settled(judge_claim(claim, reading, study) for claim in own_claims(study))
 
 
 def _settled(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
@@ -452,10 +450,18 @@ def _settled(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
     return rows
 
 
-def judge_all(root: Path, papers: Sequence[str] = PAPERS) -> list[LedgerRow]:
+def committed_studies(root: Path, papers: Sequence[str] | None = None) -> dict[str, Study]:
+    """Return the studies (some, or all) that read the committed evidence and compute nothing."""
+    written = available_papers()
+    wanted = written if papers is None else [key for key in papers if "." in key or key in written]
+    return {key: Study(key, "paper", root, compute=False) for key in wanted}
+
+
+def judge_all(
+    root: Path, papers: Sequence[str] = PAPERS, studies: Mapping[str, Study] | None = None
+) -> list[LedgerRow]:
     """Judge every printed number and every claim on the committed evidence."""
-    written = {key for key in papers if "." in key or key in available_papers()}
-    studies = {key: Study(key, "paper", root, compute=False) for key in papers if key in written}
+    studies = committed_studies(root, papers) if studies is None else studies
     readings = {key: load_reading(key) for key in papers}
     cells = read_cells(root / "published" / "published.csv")
     claims = read_claims(root / "published" / "claims.yaml")
@@ -463,9 +469,8 @@ def judge_all(root: Path, papers: Sequence[str] = PAPERS) -> list[LedgerRow]:
     return rows + [judge_claim(c, readings.get(c.paper), studies.get(c.paper)) for c in claims]
 
 
-def standings(root: Path) -> dict[str, Standing]:
-    """Return how the committed rows stand, overall and of each study."""
-    studies = [Study(key, "paper", root, compute=False) for key in available_papers()]
+def standings(studies: Iterable[Study]) -> dict[str, Standing]:
+    """Return how the rows of studies stand, overall and of each."""
     own = {study.key: study.standing for study in studies}
     overall = Standing()
     for standing in own.values():
@@ -537,3 +542,48 @@ def ledger_summary(counts: dict[str, dict[str, int]]) -> list[str]:
         compared = f"{count['compared']} of {count['printed']} printed numbers compared"
         lines.append(f"{name}: {compared}; {count['claims']} claims: {said}; {cells}")
     return lines
+
+
+APART = tuple(verdict for verdict in Verdict if verdict not in (*COMPARED, *DECIDED))
+BEGIN, END = "<!-- score: written by python -m kernsemble ledger -->", "<!-- end of score -->"
+
+
+def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".format) -> str:
+    """Return the totals of each paper and of all as a table in Markdown.
+
+    Parameters
+    ----------
+    rows : sequence of LedgerRow
+    link : callable, optional
+        How the key of a paper is shown.
+    """
+    verdicts = (*COMPARED, *APART)
+    lines = [
+        f"| paper | printed | {' | '.join(verdicts)} | claims | hold | fail | open |",
+        "|---|" + "---:|" * (len(verdicts) + 5),
+    ]
+    for key in (*PAPERS, None):
+        own = [row for row in rows if key in (None, row.paper)]
+        cells = [row.verdict for row in own if row.kind == "cell"]
+        claims = [row.verdict for row in own if row.kind == "claim"]
+        decided = list(map(claims.count, DECIDED))
+        numbers = [len(cells), *map(cells.count, verdicts), len(claims), *decided, len(claims) - sum(decided)]
+        lines.append(f"| {link(key) if key else '**all**'} | {' | '.join(map(str, numbers))} |")
+    return "\n".join(lines)
+
+
+def update_readme(rows: Sequence[LedgerRow], path: Path, standing: str = "", *, write: bool = True) -> bool:
+    """Put the score between its marks in README.md, and below it how the rows behind it stand.
+
+    Return whether that changes the file, or would.
+    """
+    text = path.read_text(encoding="utf-8")
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise PlanError(f"{path}: expected one pair of marks {BEGIN!r} and {END!r}.")
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    score = "\n\n".join(filter(None, (score_table(rows), standing)))
+    updated = f"{before}{BEGIN}\n\n{score}\n\n{END}{after}"
+    if updated != text and write:
+        write_atomically(path, updated.encode())
+    return updated != text

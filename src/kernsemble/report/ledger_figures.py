@@ -14,7 +14,7 @@ from scipy import stats
 
 from kernsemble.report.figures import PALETTE, describe, render, subplots
 from kernsemble.report.ledger import COMPARED, EXACT, LedgerRow, Verdict
-from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.evidence import write_atomically
 from kernsemble.trials.rooms import PAPERS
 
 COLORS = dict(zip(COMPARED, (PALETTE[0], PALETTE[2], PALETTE[1]), strict=True))

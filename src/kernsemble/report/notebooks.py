@@ -22,7 +22,7 @@ import nbformat
 
 from kernsemble.trials.arithmetic import variables as trial_variables
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.evidence import write_atomically
 
 PARAMETERS = "parameters"
 INJECTED = "injected-parameters"

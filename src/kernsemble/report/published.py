@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernsemble.data.strict_yaml import read_yaml
-from kernsemble.trials.errors import PlanError, shown
+from kernsemble.trials.errors import PlanError, read_once, shown
 from kernsemble.trials.rooms import PAPERS
+from kernsemble.trials.study import Study
 
 CELL_COLUMNS = ["paper", "exhibit", "row", "column", "mean", "spread"]
 CLAIM_KEYS = ("id", "paper", "exhibit", "statement", "check")
@@ -51,6 +52,7 @@ class Claim:
     check: str
 
 
+@read_once
 def read_cells(path: Path, papers: tuple[str, ...] | None = PAPERS) -> list[PrintedCell]:
     """Read the printed numbers (of some papers, or any); raise ``PlanError`` with the line that is wrong."""
     try:
@@ -84,6 +86,7 @@ def _is_number(text: str) -> bool:
         return False
 
 
+@read_once
 def read_claims(path: Path, papers: tuple[str, ...] | None = PAPERS) -> list[Claim]:
     """Read the claims (of some papers, or any); raise ``PlanError`` with the entry and key that are wrong."""
     try:
@@ -109,3 +112,15 @@ def read_claims(path: Path, papers: tuple[str, ...] | None = PAPERS) -> list[Cla
             raise PlanError(f"{where}: id {shown(claim.id)} stands twice.")
         claims.append(claim)
     return claims
+
+
+def own_cells(study: Study) -> list[PrintedCell]:
+    """Return the printed numbers of a study's paper."""
+    cells = read_cells(study.root / "published" / "published.csv", papers=None)
+    return [cell for cell in cells if cell.paper == study.key]
+
+
+def own_claims(study: Study) -> list[Claim]:
+    """Return the claims of a study's paper."""
+    claims = read_claims(study.root / "published" / "claims.yaml", papers=None)
+    return [claim for claim in claims if claim.paper == study.key]

@@ -1,22 +1,23 @@
-"""Reproduce a paper: its evidence, its rendered notebook, and the comparison with what is committed."""
+"""Reproduce a paper: what is to do, its evidence, its notebook, the comparison with what is committed."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from kernsemble.report.notebooks import NotebookError, render_notebook
 from kernsemble.report.published import read_cells, read_claims
-from kernsemble.trials.errors import PlanError
-from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.adoption import Origins
+from kernsemble.trials.errors import PlanError, duration, note
+from kernsemble.trials.evidence import Evidence, write_atomically
 from kernsemble.trials.executor import Report
-from kernsemble.trials.plan import Plan
-from kernsemble.trials.progress import note
+from kernsemble.trials.plan import Key
 from kernsemble.trials.rooms import FOLDER
-from kernsemble.trials.staleness import Origins
 from kernsemble.trials.study import Study, TrialsFailedError, find_root, number_of_jobs, raise_on_failures
 from kernsemble.trials.verification import Agreement, compare_study
 from kernsemble.trials.warrants import Standing
@@ -80,7 +81,7 @@ class Summary:
 def check_before(keys: Sequence[str], scale: str, root: Path) -> None:
     """Read every file that a mistake can be in, of all papers asked for: now, not after hours of work."""
     for key in keys:
-        Plan(key, scale, root / "params.yaml")
+        Study(key, scale, root)
     read_cells(root / "published" / "published.csv", papers=None)
     read_claims(root / "published" / "claims.yaml", papers=None)
 
@@ -170,11 +171,11 @@ def _rendering(study: Study) -> str:
 
 def compare(study: Study, summary: Summary) -> None:
     """Compare a study with the committed evidence, and keep the result."""
-    committed = Study(study.plan.module, "paper", study.root, compute=False)
+    committed = Study(study.module, "paper", study.root, compute=False)
     agreement = compare_study(study, committed)
     summary.agreements[study.key] = agreement
     summary.committed[study.key] = committed.standing
-    text = json.dumps(agreement.as_dict(), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(asdict(agreement), indent=2, ensure_ascii=False) + "\n"
     write_atomically(study.folder / AGREEMENT, text.encode())
 
 
@@ -186,3 +187,60 @@ def verify_paper(
     if compute:
         raise_on_failures(study.run())
     compare(study, summary)
+
+
+def exhibit_lines(key: str, scale: str, jobs: int | None = None, *, why: bool = False) -> Iterator[str]:
+    """Yield a heading for a paper and a line for each exhibit that the scale has, then how its rows stand.
+
+    With ``why``, what made rows stale follows each exhibit.
+    """
+    n_jobs = number_of_jobs(jobs)
+    study = Study(key, scale, find_root(), compute=False)
+    whole = study if scale == "paper" else Study(key, "paper", study.root, compute=False)
+    yield f"{study.key}: {study.title} ({scale} scale, {n_jobs} jobs)"
+    width = max(map(len, study.exhibits), default=0)
+    origins, standing = Origins(study), Standing()
+    for name in study.exhibits:
+        evidence = study.read(name)
+        wanted = len(evidence.plan.stamps)
+        if wanted:
+            known = [evidence] if whole is study else [evidence, whole.read(name)]
+            done = f"{len(evidence.current):>6} of {wanted:<6}"
+            yield f"  {name:{width}}  {done} {_state(evidence, known, n_jobs)}"
+            standing.merge(evidence.standing)
+            if why:
+                yield from (f"    {reason}" for reason in origins.reasons(evidence))
+    yield f"  {standing}"
+    if why:
+        origins.remember()
+
+
+def _state(evidence: Evidence, known: list[Evidence], n_jobs: int) -> str:
+    parts = [f"{len(evidence.stale)} stale"] if evidence.stale else []
+    if evidence.file.damaged:
+        parts.append(f"{len(evidence.file.damaged)} damaged lines")
+    if evidence.contradicted:
+        parts.append(f"{len(evidence.contradicted)} twice with other numbers")
+    if evidence.refused:
+        parts.append(f"{len(evidence.refused)} adoptions refused")
+    if evidence.missing:
+        left = seconds_left(evidence, known)
+        processes = 1 if evidence.plan.exhibit.alone else n_jobs
+        parts.append("time left unknown" if left is None else f"about {duration(left / processes)} left")
+    return ", ".join(parts) or "complete"
+
+
+def seconds_left(evidence: Evidence, known: list[Evidence]) -> float | None:
+    """Estimate the seconds of missing rows from rows of the same cell, else method, else any."""
+    by_cell: dict[tuple[str, ...], list[float]] = {}
+    for row in (row for source in known for row in source.file.rows):
+        for name in _scopes(row.key):
+            by_cell.setdefault(name, []).append(row.seconds)
+    if not by_cell:
+        return None
+    means = {name: float(np.mean(seconds)) for name, seconds in by_cell.items()}
+    return sum(next(means[name] for name in _scopes(key) if name in means) for key in evidence.missing)
+
+
+def _scopes(key: Key) -> list[tuple[str, ...]]:
+    return [(key.dataset, key.method), (key.method,), ()]

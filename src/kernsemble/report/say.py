@@ -30,7 +30,7 @@ from kernsemble.report.ledger import (
     judge_claims,
     load_reading,
 )
-from kernsemble.report.published import read_cells
+from kernsemble.report.published import own_cells
 from kernsemble.report.tables import scale_note
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError
@@ -74,9 +74,8 @@ class Facts:
 
     def __init__(self, study: Study) -> None:
         self.study = study
-        self.reading = load_reading(study.plan.module) or Reading(study.key)
-        cells = read_cells(study.root / "published" / "published.csv", papers=None)
-        self.cells = {(c.exhibit, c.row, c.column): c for c in cells if c.paper == study.key}
+        self.reading = load_reading(study.module) or Reading(study.key)
+        self.cells = {(c.exhibit, c.row, c.column): c for c in own_cells(study)}
         self.missing: dict[str, None] = {}
         self._found: dict[str, Mapping[str, Any] | IncompleteEvidenceError] = {}
 
@@ -162,7 +161,7 @@ class Facts:
         return {"ours": judged.ours, "z": judged.z, "verdict": judged.verdict.value}[what]
 
     def _mean(self, exhibit: str, metric: str, dataset: str, method: str) -> float:
-        full = self.study.plan.params.scales["paper"].get(exhibit)  # the scale that the text reads
+        full = self.study.params.scales["paper"].get(exhibit)  # the scale that the text reads
         if full is None:
             raise unknown(exhibit, self.study.exhibits)
         for name, known in ((dataset, full.runs), (method, full.methods)):

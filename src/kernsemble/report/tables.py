@@ -17,10 +17,9 @@ import numpy as np
 
 from kernsemble.report.comparisons import best_methods, mean_and_spread, significant
 from kernsemble.report.ledger import LedgerRow, Reading, Rule, Verdict, judge_cell, judge_claim, load_reading
-from kernsemble.report.published import PrintedCell, read_cells, read_claims
+from kernsemble.report.published import PrintedCell, own_cells, own_claims
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.evidence import IncompleteEvidenceError, Sample
-from kernsemble.trials.evidence_file import write_atomically
+from kernsemble.trials.evidence import IncompleteEvidenceError, Sample, write_atomically
 from kernsemble.trials.study import Study
 
 BOLD_RULE = "Bold: not distinguishable from the best (paired t-tests, 5 %, Holm)."
@@ -132,14 +131,13 @@ def show_printed(
     save : str, optional
         Name of the files; by default the exhibit.
     """
-    cells = read_cells(study.root / "published" / "published.csv", papers=None)
-    cells = [cell for cell in cells if cell.paper == study.key]
+    cells = own_cells(study)
     printed = {(cell.row, cell.column): cell for cell in cells if cell.exhibit == exhibit}
     if not printed:
         raise PlanError(f"published.csv has no numbers of {study.key} {exhibit!r}.")
     names = tuple(dict.fromkeys(row for row, _ in printed)) if rows is None else tuple(rows)
     columns = tuple(dict.fromkeys(column for _, column in printed)) if columns is None else tuple(columns)
-    reading = load_reading(study.plan.module)
+    reading = load_reading(study.module)
     judged = {place: judge_cell(printed[place], reading, study) for place in _places(names, columns, printed)}
     shown = {place: printed[place] for place in judged}
     added = _not_printed(study, reading, cells, shown.values())
@@ -181,7 +179,7 @@ def _not_printed(
         if not (place := places[cell]):
             continue
         evidence, metric, dataset, method = place
-        for other in [name for name in study.plan[evidence].methods if (evidence, name) not in known]:
+        for other in [name for name in study.plan(evidence).methods if (evidence, name) not in known]:
             row, column = (text.replace(method, other) for text in (cell.row, cell.column))
             new = replace(cell, row=row, column=column, spread="")
             same_rule = reading.rule(new) is reading.rule(cell)
@@ -196,7 +194,7 @@ def _place(study: Study, reading: Reading | None, cell: PrintedCell) -> tuple[st
     if rule is None or rule.unavailable:
         return None
     place = rule.place(cell.exhibit, cell.row, cell.column)
-    return place if place[0] in study.exhibits and place[3] in study.plan[place[0]].methods else None
+    return place if place[0] in study.exhibits and place[3] in study.plan(place[0]).methods else None
 
 
 def _own_sample(study: Study, reading: Reading, cell: PrintedCell) -> tuple[Sample | None, float]:
@@ -324,14 +322,10 @@ def _summary_cell(sample: Sample, spread: str) -> Cell:
 
 def show_claims(study: Study, *ids: str, save: str | None = None) -> Table:
     """Return the verdicts on claims (by default on all of the paper), with probability and numbers."""
-    claims = [
-        claim
-        for claim in read_claims(study.root / "published" / "claims.yaml", papers=None)
-        if claim.paper == study.key and (not ids or claim.id in ids)
-    ]
+    claims = [claim for claim in own_claims(study) if not ids or claim.id in ids]
     if missing := set(ids) - {claim.id for claim in claims}:
         raise PlanError(f"claims.yaml has no claims {sorted(missing)} of {study.key}.")
-    reading = load_reading(study.plan.module)
+    reading = load_reading(study.module)
     rows = []
     for claim in claims:
         judged = judge_claim(claim, reading, study)

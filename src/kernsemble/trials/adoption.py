@@ -1,4 +1,8 @@
-"""Adopt rows that older code has computed: compute a sample of them again, and compare.
+"""Stale rows: what made them so, and the adoption of those that today's code would give again.
+
+A row holds hashes only. What they stand for is written down in ``.cache/origins`` whenever rows are computed,
+adopted or asked about, so that a later change can be named; of rows that are older than that, or come from
+another machine, only the function is known.
 
 The rows of an exhibit whose parameters and data are today's, and whose code is not, are taken in groups by
 the code that stood for them last. `draw` says which rows of a group decide. They are computed by the ordinary
@@ -9,31 +13,117 @@ one difference, and there is none.
 
 from __future__ import annotations
 
+import json
 import subprocess
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from kernsemble.trials.errors import PlanError
-from kernsemble.trials.evidence import Evidence
-from kernsemble.trials.evidence_file import Row, only_writer, write_atomically
-from kernsemble.trials.plan import ExhibitPlan, Key
-from kernsemble.trials.progress import duration
-from kernsemble.trials.provenance import provenance
-from kernsemble.trials.registry import Exhibit
-from kernsemble.trials.staleness import Origins
+from kernsemble.trials.arithmetic import provenance
+from kernsemble.trials.errors import PlanError, duration, shown
+from kernsemble.trials.evidence import Evidence, Row, only_writer, write_atomically
+from kernsemble.trials.identity import parts
+from kernsemble.trials.plan import ExhibitPlan, Key, Stamp, code_of, params_hash
+from kernsemble.trials.registry import TrialFunction
 from kernsemble.trials.study import Study
-from kernsemble.trials.verification import same_value, shown_value
+from kernsemble.trials.verification import different_metrics
 from kernsemble.trials.warrants import (
     SAME_BITS,
     SAME_BY_RULE,
     TRUSTED_SHARE,
     Adoption,
+    Warrants,
     draw,
     format_adoptions,
     read_adoptions,
 )
+
+SHOWN = 6
+REMEMBERED = 5  # codes for each trial function
+
+
+class Origins:
+    """What codes and hashes of parameters of one paper stood for."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._path: Path = study.root / ".cache" / "origins" / f"{study.key}.json"
+        try:
+            known = json.loads(self._path.read_text(encoding="utf-8"))
+            self.codes: dict[str, dict[str, str]] = dict(known["codes"])
+            self.params: dict[str, dict[str, Any]] = dict(known["params"])
+        except (OSError, ValueError, KeyError, TypeError):  # never written, or damaged
+            self.codes, self.params = {}, {}
+
+    def remember(self) -> None:
+        """Write down what today's codes and parameters are; of very old ones nothing is kept."""
+        study = self._study
+        functions = [function for some in study.paper.functions.values() for function in some]
+        for function in functions:
+            code = code_of(function)
+            self.codes[code] = self.codes.pop(code, None) or parts(function.function)
+            values = study.params.values(function)
+            for own in (function.of(label, values) for label in study.paper.datasets):
+                self.params[params_hash(own)] = own
+        most = REMEMBERED * len(functions)
+        kept = {"codes": dict(list(self.codes.items())[-most:]), "params": self.params}
+        write_atomically(self._path, json.dumps(kept).encode())
+
+    def reasons(self, found: Evidence) -> Iterator[str]:
+        """Yield a line for each group of stale rows of an exhibit: how many, by which function, and why."""
+        alike: Counter[tuple[str, str, Stamp]] = Counter()
+        for row in found.stale.values():
+            alike[row.key.dataset, row.key.method, row.stamp] += 1
+        warrants = self._study.warrants(found.plan.exhibit.name)
+        groups: Counter[str] = Counter()
+        for (label, method, then), count in alike.items():
+            function, today = found.plan.functions[label, method], found.plan.stamp_of(label, method)
+            changes = "; ".join(self._changes(label, function, then, today, warrants))
+            groups[f"{function.name}: {changes}"] += count
+        for told, count in groups.most_common():
+            yield f"{count:,} by {told}"
+
+    def _changes(
+        self, label: str, function: TrialFunction, then: Stamp, today: Stamp, warrants: Warrants
+    ) -> Iterator[str]:
+        """Yield what is not as it was when a row was computed."""
+        if warrants.path(then.code, today.code) is None:
+            before = warrants.head(then.code)
+            yield _changed_code(before, today.code, self.codes.get(before), function)
+        elif then == today._replace(code=then.code):
+            yield "its adoption was not earned"
+        if then.params != today.params:
+            own = function.of(label, self._study.params.values(function))
+            yield _changed_params(then.params, today.params, self.params.get(then.params), own)
+        if then.data != today.data:
+            yield f"data of {label} {then.data} -> {today.data}"
+
+
+def _changed_code(before: str, today: str, known: Mapping[str, str] | None, function: TrialFunction) -> str:
+    said = f"code {before} -> {today}"
+    if known is None:
+        return said
+    now = _parts(function.function)
+    others = [name for name, digits in now.items() if digits not in set(known.values())]
+    others += [name for name, digits in known.items() if digits not in set(now.values()) and name not in now]
+    names = [name.removeprefix("kernsemble.") for name in others[:SHOWN]] or ["what uses what"]
+    more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+    return f"{said} ({', '.join(names)}{more})"
+
+
+_parts = cache(parts)
+
+
+def _changed_params(before: str, today: str, known: Mapping[str, Any] | None, now: Mapping[str, Any]) -> str:
+    if known is None:
+        return f"parameters {before} -> {today}"
+    names = sorted(name for name in {*known, *now} if known.get(name) != now.get(name))
+    return ", ".join(f"{name} {shown(known.get(name))} -> {shown(now.get(name))}" for name in names)
+
 
 NOTHING_LEFT = "no row is stale any more"
 
@@ -83,7 +173,7 @@ class Result:
 def groups_of(study: Study) -> Iterator[Group]:
     """Yield the groups of rows that can be adopted, exhibit by exhibit."""
     for name in study.exhibits:
-        if not study.plan[name].exhibit.is_timing:
+        if not study.plan(name).exhibit.is_timing:
             yield from _groups(study, study.read(name))
 
 
@@ -93,9 +183,9 @@ def _groups(study: Study, found: Evidence) -> Iterator[Group]:
         raise PlanError(f"{study.adoptions_file}: take {line} out: {key} was drawn for it and not computed.")
     warrants = study.warrants(plan.exhibit.name)
     groups: dict[tuple[str, str], dict[Key, Row]] = {}
-    for row in found.rows:
+    for row in found.file.rows:
         today = plan.stamps.get(row.key)
-        same_inputs = today is not None and row.stamp == today._replace(code=row.stamp.code)
+        same_inputs = today is not None and row.stamp[1:] == today[1:]
         if not same_inputs or row.key in found.paths or warrants.path(row.stamp.code, today.code) is not None:
             continue
         groups.setdefault((warrants.head(row.stamp.code), today.code), {})[row.key] = row
@@ -141,25 +231,14 @@ def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
 
 
 def _differences(group: Group, computed: Mapping[Key, Row], *, equal_bits: bool) -> Iterator[str]:
-    """Say which rows of a group differ, and in what."""
+    """Say which rows differ: to the last digit where runs may part, else by the rule of ``verify``."""
+    exhibit = group.plan.exhibit
     for key, row in sorted(computed.items()):
         older = group.older[key].metrics
-        told = [
-            f"{name} {shown_value(row.metrics.get(name))} here, {shown_value(older.get(name))} committed"
-            for name in group.plan.exhibit.metrics
-            if not _same(group.plan.exhibit, key, name, row.metrics.get(name), older.get(name), equal_bits)
-        ]
-        if told:
-            yield f"{key}: {'; '.join(told)}"
-
-
-def _same(
-    exhibit: Exhibit, key: Key, name: str, ours: str | None, theirs: str | None, equal_bits: bool
-) -> bool:
-    """Whether two values are equal: to the last digit where runs may part, else by the rule of ``verify``."""
-    if equal_bits or {key.method, name} & set(exhibit.parting):
-        return ours == theirs
-    return ours == theirs or same_value(ours, theirs, exhibit.tolerance.get(name, 0.0))
+        strictly = equal_bits or key.method in exhibit.parting
+        exact = exhibit.metrics if strictly else exhibit.parting
+        if told := different_metrics(exhibit, row.metrics, older, exact):
+            yield f"{key}: {'; '.join(told.values())}"
 
 
 def _line(study: Study, group: Group, computed: Mapping[Key, Row], commit: str) -> Adoption:

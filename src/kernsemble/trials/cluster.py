@@ -21,18 +21,17 @@ from typing import Any, NamedTuple
 from kernsemble.data.base import DatasetDamaged, DatasetUnavailable
 from kernsemble.data.sources import get_source
 from kernsemble.data.store import load
-from kernsemble.trials.errors import PlanError
-from kernsemble.trials.executor import WorkerLostError
-from kernsemble.trials.plan import Job
-from kernsemble.trials.progress import duration, note
-from kernsemble.trials.worker import (
+from kernsemble.trials.errors import PlanError, duration, note
+from kernsemble.trials.executor import (
     Outcome,
+    WorkerLostError,
     WorkerMismatchError,
     confirm_arithmetic,
     confirm_stamp,
     find_trial,
     run_batch,
 )
+from kernsemble.trials.plan import Job
 
 PATIENCE_SECONDS = 300.0
 CONNECT_SECONDS = 10.0

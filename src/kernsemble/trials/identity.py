@@ -28,6 +28,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,7 +94,8 @@ def identity(function: Callable, *, named: bool = False, strict: bool = True) ->
     Examples
     --------
     >>> from kernsemble.trials.identity import identity
-    >>>     >>> len(identity(Trial))
+    >>> from kernsemble.trials.trial import Trial
+    >>> len(identity(Trial))
     12
     """
     symbol = _symbol_of(function)
@@ -195,7 +197,14 @@ def _definition(symbol: Symbol) -> Definition:
         writer.pieces.append(Symbol(module, ON_IMPORT))
     for statement in names.defined.get(name, ()):
         writer.visit(statement)
-    return Definition(tuple(writer.pieces), tuple(writer.refused))
+    return Definition(tuple(_joined(writer.pieces)), tuple(writer.refused))
+
+
+def _joined(pieces: list[str | Symbol]) -> Iterator[str | Symbol]:
+    """Yield the symbols, and as one the pieces of text between two of them."""
+    for are_text, group in groupby(pieces, key=lambda piece: isinstance(piece, str)):
+        together = list(group)
+        yield from ["\x1f".join(together)] if are_text else together
 
 
 class _Names(NamedTuple):
@@ -499,14 +508,8 @@ def _computes_name(node: ast.Call) -> bool:
 
 
 def _parameters(node: ast.AST) -> set[str]:
-    arguments = node.args
-    every = [
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        arguments.vararg,
-        arguments.kwarg,
-    ]
+    own = node.args
+    every = [*own.posonlyargs, *own.args, *own.kwonlyargs, own.vararg, own.kwarg]
     return {argument.arg for argument in every if argument is not None}
 
 
@@ -517,23 +520,20 @@ def _names_bound_in(node: ast.AST) -> set[str]:
     waiting = list(node.body) if isinstance(node.body, list) else [node.body]
     while waiting:
         inner = waiting.pop()
-        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(inner, ast.Name):
+            if not isinstance(inner.ctx, ast.Load):
+                bound.add(inner.id)
+        elif isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             bound.add(inner.name)
-            continue
-        if isinstance(inner, ast.Global | ast.Nonlocal):
+        elif isinstance(inner, _COMPREHENSIONS):
+            bound |= {n.target.id for n in ast.walk(inner) if isinstance(n, ast.NamedExpr)}
+        elif isinstance(inner, ast.Global | ast.Nonlocal):
             elsewhere |= set(inner.names)
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store | ast.Del):
-            bound.add(inner.id)
-        if isinstance(inner, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and inner.name:
-            bound.add(inner.name)
-        if isinstance(inner, ast.MatchMapping) and inner.rest:
-            bound.add(inner.rest)
-        if isinstance(inner, _COMPREHENSIONS):
-            walrus = (n.target for n in ast.walk(inner) if isinstance(n, ast.NamedExpr))
-            bound |= {target.id for target in walrus}
-        elif not isinstance(inner, ast.Lambda):
+        elif not isinstance(inner, ast.Lambda | ast.Constant | ast.expr_context):
+            if isinstance(inner, ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping):
+                bound.add(inner.rest if isinstance(inner, ast.MatchMapping) else inner.name)
             waiting += ast.iter_child_nodes(inner)
-    return bound - elsewhere
+    return bound - elsewhere - {None}
 
 
 def _bindings(node: ast.Import | ast.ImportFrom, module: str) -> Iterator[tuple[str, Symbol | str]]:

@@ -1,21 +1,278 @@
-"""The plan of a paper at one scale: which trials there are, and the stamp of a row computed today."""
+"""The plan of a paper: what ``params.yaml`` asks for, which trials that makes, and their stamps of today.
+
+A section of ``params.yaml`` holds ``protocol`` (what trials receive, the same at every scale), ``choices``
+(what the paper leaves open, each with its reason), and the scales ``paper``, ``quick`` and ``smoke``, which
+only select trials. It is checked against what the paper declares before anything runs.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from kernsemble.data.base import DatasetUnavailable
 from kernsemble.data.large import find_large
 from kernsemble.data.sources import get_source
 from kernsemble.data.store import core_path, repair_command
-from kernsemble.trials.errors import PlanError
+from kernsemble.data.strict_yaml import read_yaml
+from kernsemble.trials.errors import PlanError, read_once, shown
 from kernsemble.trials.identity import identity
-from kernsemble.trials.params import SCALES, PaperParams, params_hash, read_params
-from kernsemble.trials.registry import Exhibit, Paper, TrialFunction, load_paper
+from kernsemble.trials.registry import Exhibit, Paper, TrialFunction
+
+SCALES = ("paper", "quick", "smoke")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A detail that the paper leaves open: what was chosen, why, and what else was tried."""
+
+    value: Any
+    reason: str
+    explored: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which trials of an exhibit a scale runs: number of runs by dataset, and the methods."""
+
+    runs: Mapping[str, int]
+    methods: tuple[str, ...]
+
+    def covers(self, other: Selection) -> bool:
+        """Whether every trial of the other selection is one of this one."""
+        fewer = all(other.runs[label] <= self.runs.get(label, 0) for label in other.runs)
+        return fewer and set(other.methods) <= set(self.methods)
+
+
+@dataclass(frozen=True)
+class PaperParams:
+    """The checked section of one paper."""
+
+    protocol: Mapping[str, Mapping[str, Any]]
+    choices: Mapping[str, Choice]
+    scales: Mapping[str, Mapping[str, Selection]]
+
+    def values(self, function: TrialFunction) -> dict[str, Any]:
+        """Return the parameters that a trial function takes, converted to the types it declares."""
+        available = self.available(function.exhibit)
+        return {
+            name: convert(available[name], hint, name)
+            for name, hint in function.parameters.items()
+            if name in available
+        }
+
+    def available(self, exhibit: str) -> dict[str, Any]:
+        """Return all parameters that trials of an exhibit may take."""
+        chosen = {name: choice.value for name, choice in self.choices.items()}
+        return chosen | dict(self.protocol.get("shared", {})) | dict(self.protocol.get(exhibit, {}))
+
+
+def params_hash(values: Mapping[str, Any]) -> str:
+    """Return eight hexadecimal digits that change when a parameter does."""
+    text = json.dumps(values, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def read_params(path: Path, paper: Paper) -> PaperParams:
+    """Return the checked section of a paper; raise ``PlanError`` with the offending key otherwise."""
+    document = _document(path)
+    if paper.key not in document:
+        raise PlanError(f"{path} has no section {paper.key!r}; it has {_listed(document)}.")
+    return check_section(document[paper.key], paper)
+
+
+@read_once
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        document = read_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path}: cannot be read: {error}") from None
+    except ValueError as error:
+        raise PlanError(f"{path} is not valid YAML: {error}.") from None
+    return _mapping(document, str(path))
+
+
+def check_section(section: Any, paper: Paper) -> PaperParams:
+    """Check one paper's section."""
+    section = _mapping(section, paper.key)
+    _known(section, ("protocol", "choices", *SCALES), paper.key)
+    if missing := [scale for scale in SCALES if scale not in section]:
+        raise PlanError(f"{paper.key}: no {missing[0]!r}; needed are {', '.join(SCALES)}.")
+    choices = _choices(section.get("choices") or {}, f"{paper.key}.choices")
+    protocol = _protocol(section.get("protocol") or {}, paper)
+    scales = {scale: _scale(section[scale], paper, scale) for scale in SCALES}
+    params = PaperParams(protocol, choices, scales)
+    _check_parameters(params, paper)
+    _check_subsets(params, paper)
+    return params
+
+
+def _choices(section: Any, where: str) -> dict[str, Choice]:
+    choices = {}
+    for name, entry in _mapping(section, where).items():
+        entry = _mapping(entry, f"{where}.{name}")
+        _known(entry, ("value", "reason", "explored"), f"{where}.{name}")
+        if "value" not in entry:
+            raise PlanError(f"{where}.{name}: no 'value'.")
+        reason = entry.get("reason")
+        if not isinstance(reason, str) or not reason.strip():
+            raise PlanError(f"{where}.{name}: no 'reason'; a choice says why, in words.")
+        explored = entry.get("explored") or []
+        if not isinstance(explored, list):
+            raise PlanError(f"{where}.{name}.explored: expected a list, found {shown(explored)}.")
+        choices[name] = Choice(entry["value"], " ".join(reason.split()), tuple(explored))
+    return choices
+
+
+def _protocol(section: Any, paper: Paper) -> dict[str, dict[str, Any]]:
+    where = f"{paper.key}.protocol"
+    section = _mapping(section, where)
+    _known(section, ("shared", *paper.exhibits), where)
+    return {name: _mapping(values or {}, f"{where}.{name}") for name, values in section.items()}
+
+
+def _scale(section: Any, paper: Paper, scale: str) -> dict[str, Selection]:
+    where = f"{paper.key}.{scale}"
+    section = _mapping(section or {}, where)
+    _known(section, tuple(paper.exhibits), where)
+    return {name: _selection(entry, paper, name, f"{where}.{name}") for name, entry in section.items()}
+
+
+def _selection(entry: Any, paper: Paper, exhibit: str, where: str) -> Selection:
+    entry = _mapping(entry, where)
+    _known(entry, ("datasets", "methods", "runs"), where)
+    served = [f.datasets or tuple(paper.datasets) for f in paper.functions[exhibit]]
+    labels = tuple(label for label in paper.datasets if any(label in some for some in served))
+    datasets = _names(entry.get("datasets", "all"), labels, f"{where}.datasets")
+    methods = _names(entry.get("methods", "all"), paper.methods(exhibit), f"{where}.methods")
+    return Selection(_runs(entry.get("runs"), datasets, f"{where}.runs"), methods)
+
+
+def _names(value: Any, allowed: tuple[str, ...], where: str) -> tuple[str, ...]:
+    """Return the chosen names, in the paper's order."""
+    if value == "all":
+        return allowed
+    if not isinstance(value, list) or not value:
+        raise PlanError(f"{where}: expected 'all' or a list of names, found {shown(value)}.")
+    for name in value:
+        if name not in allowed:
+            raise PlanError(f"{where}: unknown {shown(name)}; allowed are {_listed(allowed)}.")
+    return tuple(name for name in allowed if name in value)
+
+
+def _runs(value: Any, datasets: tuple[str, ...], where: str) -> dict[str, int]:
+    by_dataset = value if isinstance(value, dict) else {"default": value}
+    _known(by_dataset, ("default", *datasets), where)
+    runs = {label: by_dataset.get(label, by_dataset.get("default")) for label in datasets}
+    for label, number in runs.items():
+        if type(number) is not int or not 0 < number <= 10**6:
+            raise PlanError(
+                f"{where}: expected a number of runs for {shown(label)} (1, 2, ..), found {shown(number)}."
+            )
+    return runs
+
+
+def _check_parameters(params: PaperParams, paper: Paper) -> None:
+    """Every parameter is taken by some trial, is there when one needs it, and has the declared type."""
+    taken = {
+        name: {p for f in functions for p in f.parameters} for name, functions in paper.functions.items()
+    }
+    everywhere = set().union(*taken.values())
+    for section, values in params.protocol.items():
+        allowed = everywhere if section == "shared" else taken[section]
+        _known(values, sorted(allowed), f"{paper.key}.protocol.{section}")
+        if twice := set(values) & set(params.choices):
+            raise PlanError(f"{paper.key}.protocol.{section}: {sorted(twice)} are named choices already.")
+    _known(params.choices, sorted(everywhere), f"{paper.key}.choices")
+    _known(paper.only, sorted(everywhere), f"{paper.key}: parameters that concern some labels only")
+    for exhibit, functions in paper.functions.items():
+        available = params.available(exhibit)
+        for function in functions:
+            if missing := sorted(function.required - set(available)):
+                raise PlanError(
+                    f"{paper.key}.protocol.{exhibit}: no {missing[0]!r}, which {function.name!r} takes."
+                )
+            for name in set(function.parameters) & set(available):
+                where = f"{paper.key}.protocol.{exhibit}.{name}"
+                convert(available[name], function.parameters[name], where)
+
+
+def _check_subsets(params: PaperParams, paper: Paper) -> None:
+    for scale in SCALES[1:]:
+        for exhibit, selection in params.scales[scale].items():
+            whole = params.scales["paper"].get(exhibit)
+            if whole is None or not whole.covers(selection):
+                raise PlanError(
+                    f"{paper.key}.{scale}.{exhibit}: selects trials that scale 'paper' does not; "
+                    "a smaller scale is a subset of the same trials."
+                )
+
+
+def convert(value: Any, hint: Any, where: str) -> Any:
+    """Return the value as the annotated type; raise ``PlanError`` that names the key and what is allowed."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        if not any(value == allowed and type(value) is type(allowed) for allowed in arguments):
+            raise PlanError(f"{where}: {shown(value)} is not allowed; allowed are {_listed(arguments)}.")
+        return value
+    if origin in (Union, UnionType):
+        return _convert_union(value, arguments, where)
+    if origin is list and isinstance(value, list):
+        return [convert(item, arguments[0], f"{where}[{i}]") for i, item in enumerate(value)]
+    if origin is dict and isinstance(value, dict):
+        return {
+            convert(key, arguments[0], f"{where} (key)"): convert(item, arguments[1], f"{where}.{key}")
+            for key, item in value.items()
+        }
+    if hint is float and type(value) is int and abs(value) < 2**53:
+        return float(value)
+    # type, not isinstance: True is no int here. nan and inf are no parameters.
+    if type(value) is not hint or (hint is float and not abs(value) < float("inf")):
+        advice = " (YAML reads 1e-3 as text: write 1.0e-3)" if hint is float and type(value) is str else ""
+        raise PlanError(f"{where}: expected {_hint_name(hint)}, found {shown(value)}{advice}.")
+    return value
+
+
+def _convert_union(value: Any, arguments: tuple[Any, ...], where: str) -> Any:
+    for hint in arguments:
+        try:
+            return convert(value, hint, where)
+        except PlanError:
+            continue
+    names = " or ".join(_hint_name(hint) for hint in arguments)
+    raise PlanError(f"{where}: expected {names}, found {shown(value)}.")
+
+
+def _hint_name(hint: Any) -> str:
+    if hint is NoneType:
+        return "null"
+    return str(hint).replace("typing.", "") if get_origin(hint) else getattr(hint, "__name__", str(hint))
+
+
+def _mapping(value: Any, where: str) -> dict:
+    if not isinstance(value, dict):
+        raise PlanError(f"{where}: expected a mapping of names, found {shown(value)}.")
+    for key in value:
+        if not isinstance(key, str):
+            raise PlanError(f"{where}: expected names as keys, found {shown(key)}.")
+    return value
+
+
+def _known(section: Mapping[str, Any], allowed: tuple[str, ...] | list[str], where: str) -> None:
+    for key in section:
+        if key not in allowed:
+            raise PlanError(f"{where}: unknown key {shown(key)}; allowed are {_listed(allowed)}.")
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(str(name) for name in names) or "none"
 
 
 class Key(NamedTuple):
@@ -84,7 +341,11 @@ class ExhibitPlan:
     @cached_property
     def stamps(self) -> dict[Key, Stamp]:
         """Every row that belongs to the scale, with today's stamp."""
-        return {key: job.stamp for job in self.jobs() for key in job.keys}
+        return {
+            Key(label, method, number): self._inputs[function.name, label][1]
+            for number, label, function, methods in self._calls
+            for method in methods
+        }
 
     @cached_property
     def functions(self) -> dict[tuple[str, str], TrialFunction]:
@@ -104,33 +365,29 @@ class ExhibitPlan:
 
     def jobs(self, wanted: Iterable[Key] | None = None) -> list[Job]:
         """Return the calls that give the wanted rows (all by default), every dataset's trial 0 first."""
-        chosen = None if wanted is None else set(wanted)
+        chosen = self.stamps.keys() if wanted is None else set(wanted)
         jobs = []
+        for number, label, function, methods in self._calls:
+            if own := tuple(method for method in methods if (label, method, number) in chosen):
+                where = function.function.__module__, self.exhibit.name, function.name
+                jobs.append(Job(*where, label, number, own, *self._inputs[function.name, label]))
+        return jobs
+
+    @cached_property
+    def _calls(self) -> list[tuple[int, str, TrialFunction, tuple[str, ...]]]:
+        """Trial number, dataset, function and methods of all calls, every dataset's trial 0 first."""
+        calls = []
         for function in self._paper.functions[self.exhibit.name] if self._selection else ():
-            served = [label for label in self.datasets if label in (function.datasets or self.datasets)]
             methods = tuple(method for method in function.methods if method in self.methods)
             groups = [methods] if function.together else [(method,) for method in methods]
-            jobs += [
-                job
-                for label in served
+            calls += [
+                (number, label, function, group)
+                for label in self.datasets
+                if label in (function.datasets or self.datasets)
                 for number in range(self._selection.runs[label])
                 for group in groups
-                if (job := self._job(function, label, number, group, chosen)).methods
             ]
-        return sorted(jobs, key=lambda job: job.number)
-
-    def _job(
-        self,
-        function: TrialFunction,
-        label: str,
-        number: int,
-        methods: tuple[str, ...],
-        chosen: set[Key] | None,
-    ) -> Job:
-        wanted = tuple(m for m in methods if chosen is None or Key(label, m, number) in chosen)
-        module, exhibit = function.function.__module__, self.exhibit.name
-        values, stamp = self._inputs[function.name, label]
-        return Job(module, exhibit, function.name, label, number, wanted, values, stamp)
+        return sorted(calls, key=itemgetter(0))
 
     def stamp_of(self, label: str, method: str) -> Stamp:
         """Return the stamp of the rows of a dataset and method."""
@@ -157,37 +414,6 @@ def code_of(function: TrialFunction) -> str:
 @cache
 def _identity(function: Callable, named: bool) -> str:
     return identity(function, named=named)
-
-
-class Plan:
-    """All exhibits of a paper at one scale.
-
-    Parameters
-    ----------
-    key : str
-        Key of the paper, or a dotted module.
-    scale : {"paper", "quick", "smoke"}
-    params_file : Path
-    """
-
-    def __init__(self, key: str, scale: str, params_file: Path) -> None:
-        if scale not in SCALES:
-            raise PlanError(f"No scale {scale!r}; there are {', '.join(SCALES)}.")
-        self.paper = load_paper(key)
-        self.module = key
-        self.scale = scale
-        self.params = read_params(params_file, self.paper)
-        self.exhibits = {
-            name: ExhibitPlan(self.paper, exhibit, self.params, scale)
-            for name, exhibit in self.paper.exhibits.items()
-        }
-
-    def __getitem__(self, exhibit: str) -> ExhibitPlan:
-        if exhibit not in self.exhibits:
-            raise PlanError(
-                f"{self.paper.key} has no exhibit {exhibit!r}; it has {', '.join(self.exhibits)}."
-            )
-        return self.exhibits[exhibit]
 
 
 def absent_data(stored: Iterable[str]) -> str:

@@ -218,22 +218,23 @@ class Paper:
         together : bool
             Whether the function returns ``{method: {metric: value}}`` for all its methods at once.
         """
+        methods, datasets = tuple(methods), datasets and tuple(datasets)
 
         def register(function: Callable) -> Callable:
-            self._register(function, exhibit, tuple(methods), datasets and tuple(datasets), together)
+            where = f"{self.key}: trials {function.__name__!r}"
+            self._refuse_unknown(where, exhibit, methods, datasets)
+            parameters, required, groups = _schema(function, where)
+            only = {name: labels for name, labels in self.only.items() if name in parameters}
+            declared = exhibit, methods, datasets, together, parameters, required, groups, only
+            self.functions[exhibit].append(TrialFunction(function, *declared))
             return function
 
         return register
 
-    def _register(
-        self,
-        function: Callable,
-        exhibit: str,
-        methods: tuple[str, ...],
-        datasets: tuple[str, ...] | None,
-        together: bool,
+    def _refuse_unknown(
+        self, where: str, exhibit: str, methods: tuple[str, ...], datasets: tuple[str, ...] | None
     ) -> None:
-        where = f"{self.key}: trials {function.__name__!r}"
+        """Refuse names that are not declared, and methods that another function serves already."""
         if exhibit not in self.exhibits:
             raise PlanError(f"{where}: no exhibit {exhibit!r}; declared are {list(self.exhibits)}.")
         if unknown := set(datasets or ()) - set(self.datasets):
@@ -242,12 +243,6 @@ class Paper:
             both = set(other.methods) & set(methods)
             if both and (not datasets or not other.datasets or set(datasets) & set(other.datasets)):
                 raise PlanError(f"{where}: {sorted(both)} of {exhibit!r} already belong to {other.name!r}.")
-        parameters, required, groups = _schema(function, where)
-        only = {name: labels for name, labels in self.only.items() if name in parameters}
-        made = TrialFunction(
-            function, exhibit, methods, datasets, together, parameters, required, groups, only
-        )
-        self.functions[exhibit].append(made)
 
     def methods(self, exhibit: str) -> tuple[str, ...]:
         """All methods of an exhibit, in the order of registration."""

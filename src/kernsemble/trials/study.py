@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kernsemble.trials.errors import PlanError
-from kernsemble.trials.evidence import Evidence, Store
-from kernsemble.trials.evidence_file import (
-    Row,
-    format_value,
+from kernsemble.trials.errors import PlanError, note, progress_bar
+from kernsemble.trials.evidence import (
+    Evidence,
+    Store,
     only_writer,
     write_atomically,
 )
-from kernsemble.trials.executor import Backend, Report, execute
-from kernsemble.trials.params import SCALES, Choice
-from kernsemble.trials.plan import ExhibitPlan, Job, Key, Plan
-from kernsemble.trials.pool import one_at_a_time, process_pool, usable_cores
-from kernsemble.trials.progress import note, progress_bar
+from kernsemble.trials.executor import (
+    Backend,
+    Report,
+    execute,
+    one_at_a_time,
+    process_pool,
+    usable_cores,
+)
+from kernsemble.trials.plan import SCALES, ExhibitPlan, Job, Key, read_params
+from kernsemble.trials.registry import load_paper
 from kernsemble.trials.warrants import SAME_SOURCE, Standing, Warrants, read_adoptions
-from kernsemble.trials.worker import Outcome
+
+FINGERPRINTS = Path("results", "fingerprints")
 
 
 class TrialsFailedError(RuntimeError):
@@ -45,6 +52,14 @@ class Study:
         Address of a Dask scheduler.
     compute : bool
         Whether missing evidence is computed when asked for; otherwise it stays missing.
+
+    Attributes
+    ----------
+    key, title : str
+    exhibits : tuple of str
+        Names of all exhibits, in the paper's order.
+    choices : mapping of str to Choice
+        What the paper leaves open, and what was chosen, from ``params.yaml``.
     """
 
     def __init__(
@@ -57,14 +72,22 @@ class Study:
         cluster: str | None = None,
         compute: bool = True,
     ) -> None:
-        self.plan = Plan(key, scale, root / "params.yaml")
-        self.key = self.plan.paper.key
+        if scale not in SCALES:
+            raise PlanError(f"No scale {scale!r}; there are {', '.join(SCALES)}.")
+        self.module = key
+        self.paper = load_paper(key)
+        self.params = read_params(root / "params.yaml", self.paper)
+        self.key = self.paper.key
+        self.title = self.paper.title
+        self.exhibits = tuple(self.paper.exhibits)
+        self.choices = self.params.choices
         self.scale = scale
         self.root = root
         self.folder = root / "results" / scale / self.key
         self.jobs = jobs
         self.cluster = cluster
         self.compute = compute
+        self._plans: dict[str, ExhibitPlan] = {}
         self._cache: dict[str, Evidence] = {}
 
     @property
@@ -72,24 +95,18 @@ class Study:
         """Evidence asked for so far, by exhibit."""
         return dict(self._cache)
 
-    @property
-    def title(self) -> str:
-        """Title of the paper."""
-        return self.plan.paper.title
-
-    @property
-    def exhibits(self) -> tuple[str, ...]:
-        """Names of all exhibits, in the paper's order."""
-        return tuple(self.plan.exhibits)
-
-    @property
-    def choices(self) -> Mapping[str, Choice]:
-        """What the paper leaves open, and what was chosen, from ``params.yaml``."""
-        return self.plan.params.choices
+    def plan(self, exhibit: str) -> ExhibitPlan:
+        """Return which trials of an exhibit the scale runs."""
+        if exhibit not in self.exhibits:
+            raise PlanError(f"{self.key} has no exhibit {exhibit!r}; it has {', '.join(self.exhibits)}.")
+        if exhibit not in self._plans:
+            declared = self.paper.exhibits[exhibit]
+            self._plans[exhibit] = ExhibitPlan(self.paper, declared, self.params, self.scale)
+        return self._plans[exhibit]
 
     def protocol(self, exhibit: str) -> dict[str, Any]:
         """Return the parameters of an exhibit, choices included."""
-        return self.plan.params.available(self.plan[exhibit].exhibit.name)
+        return self.params.available(self.plan(exhibit).exhibit.name)
 
     def path(self, exhibit: str) -> Path:
         """Return the file of an exhibit's evidence."""
@@ -104,7 +121,7 @@ class Study:
         """Return the adoptions of an exhibit's committed rows; smaller scales are there to verify those."""
         lines = read_adoptions(self.adoptions_file) if self.scale == "paper" else ()
         lines = [line for line in lines if (line.paper, line.exhibit) == (self.key, exhibit)]
-        if self.plan[exhibit].exhibit.is_timing:
+        if self.plan(exhibit).exhibit.is_timing:
             for line in lines:
                 if line.kind != SAME_SOURCE:
                     raise PlanError(f"{self.adoptions_file}: {line}: seconds are measured, never adopted.")
@@ -113,7 +130,7 @@ class Study:
     def store(self, exhibit: str) -> Store:
         """Return the files of an exhibit's evidence."""
         fallen = self.root / ".cache" / "rows" / self.scale / self.key / f"{exhibit}.csv"
-        return Store(self.path(exhibit), fallen, self.plan[exhibit], self.warrants(exhibit))
+        return Store(self.path(exhibit), fallen, self.plan(exhibit), self.warrants(exhibit))
 
     def read(self, exhibit: str) -> Evidence:
         """Read an exhibit's evidence as it is on the disk."""
@@ -150,7 +167,7 @@ class Study:
         With ``keys``, of these rows only. Trials that raise are reported; the others are computed.
         Interrupted, it goes on from there the next time.
         """
-        chosen = [self.plan[name] for name in (self.exhibits if exhibits is None else exhibits)]
+        chosen = [self.plan(name) for name in (self.exhibits if exhibits is None else exhibits)]
         report = Report()
         with only_writer(self.folder / "evidence"):
             for plan in chosen:
@@ -188,7 +205,9 @@ class Study:
         exhibit = found.plan.exhibit
         backend = self._backend(jobs, alone=exhibit.alone)
         with store.append(found) as append, progress_bar(len(jobs), f"{self.key} {exhibit.name}") as bar:
-            return execute(jobs, backend, lambda outcomes: append(_rows(outcomes)), bar.update)
+            return execute(
+                jobs, backend, lambda done: append(row for o in done for row in o.rows), bar.update
+            )
 
     def _backend(self, jobs: list[Job], *, alone: bool) -> Backend:
         if alone or (len(jobs) == 1 and not self.cluster):
@@ -210,20 +229,6 @@ class Study:
             write_atomically(path, text.encode())
         else:
             path.unlink(missing_ok=True)
-
-
-def _rows(outcomes: list[Outcome]) -> list[Row]:
-    return [
-        Row(
-            key,
-            {name: format_value(value) for name, value in metrics.items()},
-            outcome.seconds,
-            outcome.job.stamp,
-            outcome.provenance,
-        )
-        for outcome in outcomes
-        for key, metrics in outcome.rows.items()
-    ]
 
 
 def raise_on_failures(report: Report) -> None:
@@ -278,8 +283,6 @@ def open_study(
     Study
     """
     scale = os.environ.get("KERNSEMBLE_SCALE") or scale
-    if scale not in SCALES:
-        raise PlanError(f"No scale {scale!r}; there are {', '.join(SCALES)}.")
     jobs = number_of_jobs(jobs)
     cluster = cluster or os.environ.get("KERNSEMBLE_CLUSTER") or None
     compute = compute and os.environ.get("KERNSEMBLE_COMPUTE") != "0"
@@ -296,3 +299,31 @@ def number_of_jobs(jobs: int | None) -> int:
     if jobs < 1:
         raise PlanError(f"jobs is {jobs}; it must be 1 or more.")
     return jobs
+
+
+def fingerprint(study: Study) -> str:
+    """Return what the rows of a study must come from: JSON, a line for each trial function.
+
+    A line has the identity of the code, how many rows there are, and a digest of what these must carry
+    (names, code, parameters, data). So DVC, which depends on it, calls evidence out of date exactly when a
+    row is; and a commit shows which trial functions it reaches.
+    """
+    functions: dict[str, list[Job]] = {}
+    for job in (job for name in study.exhibits for job in study.plan(name).jobs()):
+        functions.setdefault(f"{job.exhibit}/{job.function}", []).append(job)
+    lines = []
+    for name, jobs in sorted(functions.items()):
+        rows = sorted(repr((*key, *job.stamp)) for job in jobs for key in job.keys)
+        digest = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:10]
+        entry = {"code": jobs[0].stamp.code, "rows": len(rows), "digest": digest}
+        lines.append(f"{json.dumps(name)}: {json.dumps(entry)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def write_fingerprints(keys: Iterable[str], root: Path) -> Iterator[str]:
+    """Write the fingerprints of some papers that are not as they should be, and yield the keys of these."""
+    for study in (Study(key, "paper", root) for key in keys):
+        path, text = root / FINGERPRINTS / f"{study.key}.json", fingerprint(study).encode()
+        if not path.is_file() or path.read_bytes() != text:
+            write_atomically(path, text)
+            yield study.key

@@ -11,13 +11,12 @@ row stale before it comes to that; other versions of libraries do not, so they a
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 from math import isclose
-from typing import Any
 
 from kernsemble.trials.evidence import Evidence
-from kernsemble.trials.plan import Key
 from kernsemble.trials.registry import Exhibit
 from kernsemble.trials.study import Study
 
@@ -45,23 +44,8 @@ class Agreement:
 
     def merge(self, other: Agreement) -> None:
         """Add another comparison to this one."""
-        for name in ("trials", "agree", "missing", "stale", "uncomputed", "unavailable"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.differ += other.differ
-        self.parted += other.parted
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the counts, the trials that differ, and the runs that parted."""
-        return {
-            "trials": self.trials,
-            "agree": self.agree,
-            "differ": self.differ,
-            "parted": self.parted,
-            "missing": self.missing,
-            "stale": self.stale,
-            "uncomputed": self.uncomputed,
-            "unavailable": self.unavailable,
-        }
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
 
     def __str__(self) -> str:
         parts = [f"{self.agree} of {self.trials} trials agree with the committed evidence ({RULE})"]
@@ -96,10 +80,11 @@ def compare_evidence(ours: Evidence, committed: Evidence) -> Agreement:
             result.stale += 1
         elif key not in committed.current:
             result.missing += 1
-        elif different := _differences(ours.plan.exhibit, key, ours, committed):
+        elif different := different_metrics(
+            ours.plan.exhibit, ours.current[key].metrics, committed.current[key].metrics
+        ):
             parting = set(ours.plan.exhibit.parting)
-            names = f"{key.dataset} / {key.method} / trial {key.trial}"
-            told = f"{ours.plan.exhibit.name} / {names}: {'; '.join(different.values())}"
+            told = f"{ours.plan.exhibit.name} / {key}: {'; '.join(different.values())}"
             may_part = key.method in parting or different.keys() <= parting
             (result.parted if may_part else result.differ).append(told)
         else:
@@ -107,13 +92,16 @@ def compare_evidence(ours: Evidence, committed: Evidence) -> Agreement:
     return result
 
 
-def _differences(exhibit: Exhibit, key: Key, ours: Evidence, committed: Evidence) -> dict[str, str]:
-    """Return the metrics of a trial that differ, each with both values."""
-    here, there = ours.current[key].metrics, committed.current[key].metrics
+def different_metrics(
+    exhibit: Exhibit, here: Mapping[str, str], there: Mapping[str, str], exact: Collection[str] = ()
+) -> dict[str, str]:
+    """Return the metrics of a trial that differ, each with both values; ``exact`` ones to the last digit."""
+    pairs = {name: (here.get(name), there.get(name)) for name in exhibit.metrics}
     return {
-        name: f"{name} {shown_value(here.get(name))} here, {shown_value(there.get(name))} committed"
-        for name in exhibit.metrics
-        if not same_value(here.get(name), there.get(name), exhibit.tolerance.get(name, 0.0))
+        name: f"{name} {shown_value(ours)} here, {shown_value(theirs)} committed"
+        for name, (ours, theirs) in pairs.items()
+        if ours != theirs
+        and (name in exact or not same_value(ours, theirs, exhibit.tolerance.get(name, 0.0)))
     }
 
 

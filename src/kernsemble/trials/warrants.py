@@ -25,21 +25,31 @@ import io
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from statistics import median
 
-from kernsemble.trials.errors import PlanError, shown
+from kernsemble.trials.errors import PlanError, read_once, shown
 from kernsemble.trials.plan import Key
 
 SAME_SOURCE, SAME_BITS, SAME_BY_RULE = KINDS = ("same source", "same bits", "same by rule")
-COLUMNS = (
-    *("paper", "exhibit", "function", "from", "to", "kind"),
-    *("stale", "run", "deviation", "commit", "lock", "date"),
-)
+COLUMNS = {  # with what a cell may hold
+    "paper": r"\w+",
+    "exhibit": r"\w+",
+    "function": r"\w+( \w+)*",
+    "from": r"[0-9a-f]{8,64}",
+    "to": r"[0-9a-f]{8,64}",
+    "kind": "|".join(KINDS),
+    "stale": r"[0-9]{1,9}",
+    "run": r"[0-9]{1,9}",
+    "deviation": r"[0-9][0-9.e+-]*",
+    "commit": r"([0-9a-f]{7,40})?",
+    "lock": r"([0-9a-f]{8}|other)?",
+    "date": r"\d{4}-\d\d-\d\d",
+}
 DEAR_SECONDS = 20.0  # rows of cells that take longer are not drawn where a method has others
 REVISION_DIGITS = 10  # of the notation that the first rows have
 TRUSTED_SHARE = 0.01
@@ -70,6 +80,7 @@ class Adoption:
         return f"{self.paper} {self.exhibit}: {self.source} -> {self.target} ({self.kind})"
 
 
+@read_once
 def read_adoptions(path: Path) -> tuple[Adoption, ...]:
     """Read all adoptions; a line that cannot be true is an error that names it."""
     try:
@@ -78,7 +89,7 @@ def read_adoptions(path: Path) -> tuple[Adoption, ...]:
         return ()
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise PlanError(f"{path} cannot be read: {error}.") from None
-    if not rows or tuple(rows[0]) != COLUMNS:
+    if not rows or rows[0] != [*COLUMNS]:
         raise PlanError(f"{path}: line 1 must be {','.join(COLUMNS)}.")
     lines: list[Adoption] = []
     for number, cells in enumerate(rows[1:], start=2):
@@ -95,9 +106,7 @@ def format_adoptions(lines: Iterable[Adoption]) -> bytes:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(COLUMNS)
     for line in lines:
-        values = list(astuple(line))
-        values[COLUMNS.index("deviation")] = f"{line.deviation:.3g}"
-        writer.writerow(values)
+        writer.writerow(astuple(replace(line, deviation=f"{line.deviation:.3g}")))
     return buffer.getvalue().encode()
 
 
@@ -106,31 +115,14 @@ def _adoption(cells: Sequence[str], before: Sequence[Adoption]) -> Adoption:
     if len(cells) != len(COLUMNS):
         raise ValueError(f"it has {len(cells)} cells, not {len(COLUMNS)}")
     named = dict(zip(COLUMNS, cells, strict=True))
-    for name, pattern in _FORMS.items():
+    for name, pattern in COLUMNS.items():
         if not re.fullmatch(pattern, named[name]):
             raise ValueError(f"{name!r} may not be {shown(named[name])}")
     date.fromisoformat(named["date"])
-    counts = int(named["stale"]), int(named["run"]), float(named["deviation"])
-    first, last = (COLUMNS.index(name) for name in ("stale", "commit"))
-    line = Adoption(*cells[:first], *counts, *cells[last:])
+    named |= {"stale": int(named["stale"]), "run": int(named["run"]), "deviation": float(named["deviation"])}
+    line = Adoption(*named.values())
     _check(line, before)
     return line
-
-
-_FORMS = {
-    "paper": r"\w+",
-    "exhibit": r"\w+",
-    "function": r"\w+( \w+)*",
-    "from": r"[0-9a-f]{8,64}",
-    "to": r"[0-9a-f]{8,64}",
-    "kind": "|".join(KINDS),
-    "stale": r"[0-9]{1,9}",
-    "run": r"[0-9]{1,9}",
-    "deviation": r"[0-9][0-9.e+-]*",
-    "commit": r"([0-9a-f]{7,40})?",
-    "lock": r"([0-9a-f]{8}|other)?",
-    "date": r"\d{4}-\d\d-\d\d",
-}
 
 
 def _check(line: Adoption, before: Sequence[Adoption]) -> None:

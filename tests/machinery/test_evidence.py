@@ -176,6 +176,18 @@ class TestStudy:
         assert again.complete
         assert again.array("error", ["coin"], ["plain"]).mean() < 0.5
 
+    def test_older_rows_are_shown_on_demand_and_said_to_be_older(self, root, monkeypatch, capsys):
+        open_fake(root).evidence("table1")
+        params = root / "params.yaml"
+        params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+        monkeypatch.setenv("KERNSEMBLE_OLDER", "1")
+        study = open_study("support.fake_paper.trials", "paper", root=root)
+        assert "Markdown" in capsys.readouterr().out
+        assert study.evidence("table1").complete
+        assert study.standing.stale == 0
+        assert open_fake(root, compute=False).read("table1").status == "incomplete: 80 of 160 trials, 80 stale"
+        assert not study.evidence("figure1").current, "nothing is computed"
+
     def test_choices_and_protocol_are_at_hand(self, root):
         study = open_fake(root)
         assert study.protocol("table1") == {"n": 20, "bias": 0.5, "rule": "mean"}

@@ -99,8 +99,8 @@ def test_grid_points_lie_in_the_order_of_the_drawing():
 
 
 def test_figures_never_reach_pyplot():
-    import sys
+    from matplotlib import pyplot
 
+    before = pyplot.get_fignums()
     subplots()
-    if "matplotlib.pyplot" in sys.modules:
-        assert sys.modules["matplotlib.pyplot"].get_fignums() == []
+    assert pyplot.get_fignums() == before

@@ -121,6 +121,11 @@ def _add_reproduce(commands: argparse._SubParsersAction) -> None:
     one.add_argument(
         "--no-compute", action="store_true", help="render the notebook only; it says what evidence is missing"
     )
+    one.add_argument(
+        "--older",
+        action="store_true",
+        help="render only, and show rows of older code, too; it says so",
+    )
 
 
 def _add_verify(commands: argparse._SubParsersAction) -> None:
@@ -198,6 +203,7 @@ def reproduce(options: argparse.Namespace) -> int:
                 exhibits=options.exhibit,
                 notebook=not options.no_notebook,
                 compute=not options.no_compute,
+                older=options.older,
                 stop_on_error=len(keys) == 1,
             )
     for line in summary.lines(options.scale):

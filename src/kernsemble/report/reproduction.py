@@ -97,6 +97,7 @@ def reproduce_paper(
     exhibits: Sequence[str] | None = None,
     notebook: bool = True,
     compute: bool = True,
+    older: bool = False,
     stop_on_error: bool = True,
     root: Path | None = None,
 ) -> None:
@@ -104,14 +105,15 @@ def reproduce_paper(
 
     Results go to ``results/SCALE/KEY``. At a smaller scale than the paper's, ``agreement.json`` there holds
     the comparison, and the notebook is not run again when nothing has changed since it was. Without
-    ``compute``, it is rendered from what is there, and says what is missing.
+    ``compute``, it is rendered from what is there, and says what is missing; with ``older``, rows of older
+    code are shown, and it says how many.
     Failures go into the summary, or are raised with ``stop_on_error``.
     """
     root = root or find_root()
     n_jobs = number_of_jobs(jobs)
     try:
-        study = Study(key, scale, root, jobs=n_jobs, cluster=cluster, compute=compute)
-        if compute:
+        study = Study(key, scale, root, jobs=n_jobs, cluster=cluster, compute=compute, older=older)
+        if study.compute:
             tell_warnings(report := study.run(exhibits, fresh=fresh))
             raise_on_failures(report)
             Origins(study).remember()
@@ -137,6 +139,8 @@ def render_paper(study: Study) -> None:
     environment = {"KERNSEMBLE_JOBS": str(study.jobs), "KERNSEMBLE_ROOT": str(study.root)}
     if not study.compute:
         environment["KERNSEMBLE_COMPUTE"] = "0"
+    if study.older:
+        environment["KERNSEMBLE_OLDER"] = "1"
     if study.cluster:
         environment["KERNSEMBLE_CLUSTER"] = study.cluster
     note(f"{study.key}: running its notebook")

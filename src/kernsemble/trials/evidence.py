@@ -21,7 +21,7 @@ import os
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -435,6 +435,10 @@ class Evidence:
                 ]
         names = ["exhibit", "dataset", "method", "trial", "metric", "value", "complete"]
         return pd.DataFrame(lines, columns=names)
+
+    def with_older(self) -> Evidence:
+        """Return it with rows of older code, parameters or data where there are none of today's."""
+        return replace(self, current=self.stale | self.current, stale={})
 
     def is_complete(self, dataset: str, *methods: str) -> bool:
         """Whether the scale runs some methods on a dataset, and every run of them is current."""

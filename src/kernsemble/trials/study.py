@@ -52,6 +52,8 @@ class Study:
         Address of a Dask scheduler.
     compute : bool
         Whether missing evidence is computed when asked for; otherwise it stays missing.
+    older : bool
+        Whether rows of older code are shown where there are none of today's; nothing is computed then.
 
     Attributes
     ----------
@@ -71,6 +73,7 @@ class Study:
         jobs: int = 1,
         cluster: str | None = None,
         compute: bool = True,
+        older: bool = False,
     ) -> None:
         if scale not in SCALES:
             raise PlanError(f"No scale {scale!r}; there are {', '.join(SCALES)}.")
@@ -86,7 +89,8 @@ class Study:
         self.folder = root / "results" / scale / self.key
         self.jobs = jobs
         self.cluster = cluster
-        self.compute = compute
+        self.compute = compute and not older
+        self.older = older
         self._plans: dict[str, ExhibitPlan] = {}
         self._cache: dict[str, Evidence] = {}
 
@@ -152,7 +156,7 @@ class Study:
                 report = self.run([exhibit])
                 raise_on_failures(report)
                 found = self.read(exhibit)
-            self._cache[exhibit] = found
+            self._cache[exhibit] = found.with_older() if self.older else found
         return self._cache[exhibit]
 
     def run(
@@ -286,7 +290,24 @@ def open_study(
     jobs = number_of_jobs(jobs)
     cluster = cluster or os.environ.get("KERNSEMBLE_CLUSTER") or None
     compute = compute and os.environ.get("KERNSEMBLE_COMPUTE") != "0"
-    return Study(key, scale, root or find_root(), jobs=jobs, cluster=cluster, compute=compute)
+    older = os.environ.get("KERNSEMBLE_OLDER") == "1"
+    study = Study(key, scale, root or find_root(), jobs=jobs, cluster=cluster, compute=compute, older=older)
+    if older and study.standing.stale:
+        show_age(study)
+    return study
+
+
+def show_age(study: Study) -> None:
+    """Say at the head of an article that it shows rows which today's code has not computed."""
+    from IPython.display import Markdown, display
+
+    stale, total = study.standing.stale, study.standing.total
+    display(
+        Markdown(
+            f"> **Older evidence.** {stale:,} of the {total:,} rows behind this article come from earlier "
+            "code, and are to be computed again. They are shown; the ledger calls what hangs on them stale."
+        )
+    )
 
 
 def number_of_jobs(jobs: int | None) -> int:

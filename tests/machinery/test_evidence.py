@@ -19,7 +19,7 @@ from kernsemble.trials.evidence import (
     only_writer,
     read_evidence,
 )
-from kernsemble.trials.study import Study
+from kernsemble.trials.study import Study, open_study
 
 
 class TestStudy:
@@ -181,7 +181,7 @@ class TestStudy:
         params = root / "params.yaml"
         params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
         monkeypatch.setenv("KERNSEMBLE_OLDER", "1")
-        study = open_study("support.fake_paper.trials", "paper", root=root)
+        study = open_study(MODULE, "paper", root=root)
         assert "Markdown" in capsys.readouterr().out
         assert study.evidence("table1").complete
         assert study.standing.stale == 0
@@ -273,7 +273,7 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from kernsemble.report.reproduction import exhibit_lines
-from kernsemble.trials.study import Study
+from kernsemble.trials.study import Study, open_study
 from kernsemble.trials.evidence import EvidenceWriter
 from kernsemble.trials import executor
 executor.MAX_BATCH = 3

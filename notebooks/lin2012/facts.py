@@ -145,12 +145,13 @@ def where_methods_end(study: Study) -> dict[str, float]:
 @reading.facts(
     "order", "cw_first", "cw1_first", "others_first", "cw_ahead", "cw1_ahead", "shared_classes",
     *("gist_classes", "pixels_classes", "long_searches", "long_ratio", "other_ratio", "cw1_ratio"),
-    *("weights_fewer", "stumps_more"),
+    *("weights_fewer", "stumps_more", "dense_fewer"),
 )  # fmt: skip
 def what_the_figures_say(study: Study) -> dict[str, float | str]:
     """Who errs least on which set, how often that is significant, and what a search and a model cost."""
     first: dict[str, list[str]] = {method: [] for method in FIVE}
     ahead, classes, ratios, fewer, more = np.zeros(2, dtype=int), {}, {}, 0, []
+    points, dense = checkpoints_of(study), 0
     for label in PAPER_SETS:
         errors = _runs(study, "error", label, *FIVE)
         means = errors.mean(axis=0)
@@ -167,6 +168,7 @@ def what_the_figures_say(study: Study) -> dict[str, float | str]:
             [_runs(study, m, label, *both).mean(axis=0)[k, places[k]] for k in range(2)]
             for m in ("active", "learners")
         )
+        dense += points[places[0]] < points[places[1]]
         fewer, more = fewer + (weights[0] < weights[1]), [*more, stumps[0] / stumps[1]]
     long = [label for label in PAPER_SETS if ratios[label][0] > 1.2]
     return {
@@ -185,6 +187,7 @@ def what_the_figures_say(study: Study) -> dict[str, float | str]:
         "cw1_ratio": max(ratio[1] for ratio in ratios.values()),
         "weights_fewer": int(fewer),
         "stumps_more": _span(more, ".1f"),
+        "dense_fewer": int(dense),
     }
 
 
@@ -321,3 +324,111 @@ def trees_on_pendigits(study: Study) -> dict[str, float]:
     }
     reached = min(curves["MultiBoost"][-1], curves["Ada.ECC"][-1])
     return {"needed": points[first_place(curves["CW-1"], reached)], "reached": reached}
+
+
+@reading.facts("stopping", "vowel_cw")
+def cw_on_the_runs_of_stopping(study: Study) -> dict[str, float]:
+    """The error of figure 1's CW on VOWEL, over the runs that the gaps were measured on."""
+    runs = len(study.evidence("stopping").runs("error", "VOWEL", "C = 10000"))
+    return {"vowel_cw": float(study.evidence("figure1").array("error", ["VOWEL"], ["CW"], runs).mean())}
+
+
+@reading.facts("full", "scenes_cw", "scenes_runs")
+def runs_of_all_rounds(study: Study) -> dict[str, int]:
+    """Runs of CW on SCENE15 that went on to the last round, of how many."""
+    rounds = _runs(study, "rounds", "SCENE15", "CW").ravel()
+    return {"scenes_cw": int((rounds == checkpoints_of(study)[-1]).sum()), "scenes_runs": len(rounds)}
+
+
+@reading.facts(
+    "selected",
+    *(f"{name}_{what}" for name in ("gist", "pixels") for what in ("Cs", "cw", "small", "large")),
+    *("gist_small_classes", "gist_large_classes"),
+)
+def what_was_selected_for_multiboost(study: Study) -> dict[str, float | str]:
+    """Selected C on CIFAR-10, and MultiBoost's errors where its C is at most 1000, and above.
+
+    And the classes in which a stump has a weight, on GIST.
+    """
+    facts = {}
+    for label, name in (("CIFAR10 GIST", "gist"), ("CIFAR10 pixels", "pixels")):
+        C, own = _runs(study, "C", label, "MultiBoost", "CW").T
+        errors = _runs(study, "error", label, "MultiBoost")[:, 0]
+        classes = _runs(study, "per_learner", label, "MultiBoost")[:, 0]
+        small = C <= 1000
+        facts |= {f"{name}_Cs": _span(C), f"{name}_cw": _span(own)}
+        facts |= {f"{name}_small": _span(errors[small], ".1f"), f"{name}_large": _span(errors[~small], ".1f")}
+        if name == "gist":
+            facts |= {
+                "gist_small_classes": classes[small].mean(),
+                "gist_large_classes": classes[~small].mean(),
+            }
+    return facts
+
+
+@reading.facts("codes", "least", "most")
+def seconds_of_the_exhaustive_code(study: Study) -> dict[str, float]:
+    """Seconds of 500 rounds of AdaBoost.MO with all colorings, from a few rounds, over sets of digits."""
+    seconds = study.evidence("codes").array("round_seconds", DIGIT_SETS, ["exhaustive"])
+    rounds = int(checkpoints_of(study)[-1])
+    return {"least": rounds * seconds.min(), "most": rounds * seconds.max()}
+
+
+@reading.facts(
+    "unlimited", *(f"{name}_{what}" for name in ("vowel", "wine") for what in ("apart", "paper", "newton"))
+)
+def what_the_limit_hides(study: Study) -> dict[str, float]:
+    """The largest difference of the two mean curves of test errors, and the seconds of all rounds."""
+    evidence, facts = study.evidence("unlimited"), {}
+    for label, name in (("VOWEL", "vowel"), ("wine", "wine")):
+        pair = ("L-BFGS-B", "Newton")
+        curves = [np.mean(evidence.runs("curve", label, method), axis=0) for method in pair]
+        seconds = [np.mean(evidence.runs("seconds_curve", label, method), axis=0)[-1] for method in pair]
+        facts |= {f"{name}_apart": np.abs(curves[0] - curves[1]).max()}
+        facts |= {f"{name}_paper": seconds[0], f"{name}_newton": seconds[1]}
+    return facts
+
+
+@reading.facts(
+    "accuracy",
+    *(
+        f"{name}_{what}_{level}"
+        for name in ("vowel", "segment") for what in ("paper", "newton") for level in ("coarse", "fine")
+    ),
+    *("coarse", "fine"),
+)  # fmt: skip
+def seconds_against_accuracy(study: Study) -> dict[str, float]:
+    """Seconds of L-BFGS-B and of Newton steps over those of FCD, at the coarsest accuracy and at 1e-5."""
+    evidence = study.evidence("accuracy")
+    levels = list(study.protocol("accuracy")["accuracies"])
+    chosen = {"coarse": 0, "fine": levels.index(1e-5)}
+    facts = {name: levels[k] for name, k in chosen.items()}
+    for label, short in (("VOWEL", "vowel"), ("segment", "segment")):
+        seconds = {
+            method: np.mean(evidence.runs("seconds_curve", label, method), axis=0)
+            for method in ("FCD", "L-BFGS-B", "Newton")
+        }
+        for level, k in chosen.items():
+            for what, method in (("paper", "L-BFGS-B"), ("newton", "Newton")):
+                facts[f"{short}_{what}_{level}"] = seconds[method][k] / seconds["FCD"][k]
+    return facts
+
+
+LEARNED = {"VOWEL": "vowel", "PENDIGITS": "pendigits"}
+
+
+@reading.facts(
+    "learning",
+    *(
+        f"{name}_{short}_{end}"
+        for name in LEARNED.values() for short in ("cw", "cw1", "multiboost") for end in ("first", "last")
+    ),
+)  # fmt: skip
+def errors_with_few_and_all_samples(study: Study) -> dict[str, float]:
+    """Mean test errors with the smallest share of the training set and with all of it."""
+    evidence, facts = study.evidence("learning"), {}
+    for label, name in LEARNED.items():
+        for method in ("CW", "CW-1", "MultiBoost"):
+            curve, start = np.mean(evidence.runs("error", label, method), axis=0), f"{name}_{SHORT[method]}"
+            facts |= {f"{start}_first": curve[0], f"{start}_last": curve[-1]}
+    return facts

@@ -366,7 +366,7 @@ def _complete_sets(study: Study) -> Sets | None:
 
 
 def unavailable_sets() -> Table:
-    """Return the paper's sets that cannot be had, and what stands in for them."""
+    """Return the paper's sets that were not run, and which set of the same figure was."""
     rows = (
         ("PASCAL07", "figure 3", "the features of Guillaumin and others are not to be had from a package",
          "CIFAR10 GIST"),
@@ -374,4 +374,4 @@ def unavailable_sets() -> Table:
         ("SUN", "figure 4", "the 25 categories are not named", "SCENE15"),
     )  # fmt: skip
     cells = tuple(tuple(Cell(text) for text in row) for row in rows)
-    return Table(("set", "exhibit", "unavailable", "what stands in"), cells, "Sets that could not be run.")
+    return Table(("set", "exhibit", "why not", "run in this figure"), cells, "Sets that could not be run.")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import binom, norm
 
-from kernsemble.report.comparisons import best_methods, bootstrap_probability
+from kernsemble.report.comparisons import best_methods, bootstrap_probability, holm, paired_p_value
 from kernsemble.report.ledger import COMPARED, Finding, Reading, Rule, judge_cell, judge_cells
 from kernsemble.report.published import PrintedCell, read_cells
 from kernsemble.report.words import joined
@@ -313,6 +313,7 @@ def who_wins(study: Study) -> dict[str, str]:
 @reading.facts(
     "agreement",
     *("compared", "matching", "within_one", "table2_out", "table2_rings_out"),
+    *("distinct", "distinct_matching"),
     *("machines", "machines_in", "machines_mean", "machines_deviation"),
     *("stumps", "stumps_out", "stumps_expected", "stumps_chance"),
     *("rings", "rings_below", "rings_farthest", "moved_in", "moved_in_others", "moved_others"),
@@ -332,6 +333,8 @@ def how_the_printed_numbers_agree(study: Study) -> dict[str, float]:
         "compared": len(rows),
         "matching": sum(abs(row.z) <= 2 for row in rows),
         "within_one": sum(abs(row.z) <= 1 for row in rows),
+        "distinct": len(z),
+        "distinct_matching": _inside(np.array(list(z.values()))),
         "table2_out": len(second),
         "table2_rings_out": sum(row.row.startswith("ringnorm") for row in second),
         "machines": len(machines),
@@ -389,7 +392,7 @@ _SPANNED = ("threenorm", "sonar")
     "base_learner",
     *("hasty", "usual", "thorough", "train"),
     *(f"{label}_{T}_{end}" for label in _SPANNED for T in (100, 1000) for end in ("low", "high")),
-    *(f"{label}_{name}" for label in _SPANNED for name in ("hasty", "thorough")),
+    *(f"{label}_{name}" for label in (*_SPANNED, "german") for name in ("hasty", "usual", "thorough")),
     *("ringnorm_best", "fisher"),
 )
 def what_the_learner_does(study: Study) -> dict[str, float]:
@@ -398,17 +401,18 @@ def what_the_learner_does(study: Study) -> dict[str, float]:
     rounds = study.protocol("base_learner")["rounds"]
     means = {
         (label, method): np.mean(evidence.runs("error", label, method), axis=0)
-        for label in (*_SPANNED, "ringnorm")
+        for label in (*_SPANNED, "german", "ringnorm")
         for method in _LEARNERS
     }
     hasty, _, usual, thorough = (means["ringnorm", name][-1] for name in _LEARNERS[:4])
-    train = max(np.max(evidence.runs("train_error", *place)) for place in means)
+    train = max(np.max(np.array(evidence.runs("train_error", *place))[:, -1]) for place in means)
     facts = {"hasty": hasty, "usual": usual, "thorough": thorough, "train": train}
     for label in _SPANNED:
         spanned = np.array([v for (d, m), v in means.items() if d == label and (d, m) != ("sonar", _FISHER)])
         for k, T in enumerate(rounds):
             facts |= {f"{label}_{T}_low": spanned[:, k].min(), f"{label}_{T}_high": spanned[:, k].max()}
-        for name, method in (("hasty", "20 updates"), ("thorough", "1000 updates")):
+    for label in (*_SPANNED, "german"):
+        for name, method in (("hasty", _LEARNERS[0]), ("usual", _LEARNERS[2]), ("thorough", _LEARNERS[3])):
             facts[f"{label}_{name}"] = means[label, method][-1]
     best = min(mean.min() for (label, _), mean in means.items() if label == "ringnorm")
     return {**facts, "ringnorm_best": best, "fisher": means["sonar", _FISHER][-1]}
@@ -417,7 +421,7 @@ def what_the_learner_does(study: Study) -> dict[str, float]:
 @reading.facts(
     "rounds",
     *("longest", "latest_minimum", "least_gap", "ringnorm", "ringnorm_machine"),
-    *("threenorm", "sonar", "german"),
+    *("threenorm", "sonar", "german", "german_low", "german_high"),
 )
 def what_more_rounds_do(study: Study) -> dict[str, float]:
     """Compare AdaBoost's curves with the machines, on the same runs.
@@ -434,6 +438,7 @@ def what_more_rounds_do(study: Study) -> dict[str, float]:
 
     overlapping = [pair(label, "Stump") for label in ("twonorm-n", "threenorm", "german")]
     last = {label: pair(label, "Perc") for label in ("threenorm", "sonar", "german", "ringnorm")}
+    german = last["german"][0]
     gaps = {label: curve[-1] - machine for label, (curve, machine) in last.items()}
     return {
         "longest": rounds[-1],
@@ -441,6 +446,8 @@ def what_more_rounds_do(study: Study) -> dict[str, float]:
         "least_gap": min(curve.min() - machine for curve, machine in overlapping),
         "ringnorm": last["ringnorm"][0].min(),
         "ringnorm_machine": last["ringnorm"][1],
+        "german_low": german.min(),
+        "german_high": german.max(),
         **{label: gaps[label] for label in ("threenorm", "sonar", "german")},
     }
 
@@ -448,20 +455,113 @@ def what_more_rounds_do(study: Study) -> dict[str, float]:
 _SAMPLED = ("twonorm-n", "threenorm", "ringnorm", "german", "sonar")
 
 
-@reading.facts("finite", "stumps_1000", "stumps_last", "perceptrons_1000", "perceptrons_last", "largest")
+@reading.facts(
+    "finite",
+    *("stumps_1000", "stumps_last", "perceptrons_1000", "perceptrons_last", "largest"),
+    *("curves", "rising", "largest_rise", "least_gap"),
+)
 def how_far_finite_ensembles_are(study: Study) -> dict[str, float]:
-    """Return how much more machines on J sampled hypotheses err than the infinite one, on the worst set."""
+    """Return how much more machines on J sampled hypotheses err than the infinite one, on the worst set.
+
+    And of how many mean curves the error rises from one size to the next, how far it does, and the least gap.
+    """
     evidence, counts = study.evidence("finite"), list(study.protocol("finite")["counts"])
-    facts = {"largest": counts[-1]}
+    facts, curves = {"largest": counts[-1]}, []
     for name, method in (("stumps", "SVM-Stump"), ("perceptrons", "SVM-Perc")):
         means = np.array([np.mean(evidence.runs("error", label, method), axis=0) for label in _SAMPLED])
+        curves += list(means)
         more = means[:, :-1] - means[:, -1:]
         facts |= {f"{name}_1000": more[:, counts.index(1000)].max(), f"{name}_last": more[:, -1].max()}
+    rises = [np.diff(curve).max() for curve in curves]
+    return facts | {
+        "curves": len(curves),
+        "rising": sum(rise > 0 for rise in rises),
+        "largest_rise": max(rises),
+        "least_gap": min(curve[:-1].min() - curve[-1] for curve in curves),
+    }
+
+
+@reading.facts("lpboost", "least_size", "most_size", "significant", "lpboost_n", "adaboost_n")
+def what_lpboost_does(study: Study) -> dict[str, float | str]:
+    """Return the least and the largest mean number of stumps over sets, and who errs less on the same runs.
+
+    ``significant``: sets where SVM-Stump errs less (paired t-tests, Holm over sets); ``_n``: on twonorm-n.
+    """
+    evidence = study.evidence("lpboost")
+    labels, sizes, errors = evidence.datasets, evidence.array("size").mean(axis=0), evidence.array("error")
+    table1, noisy = study.evidence("table1"), evidence.array("error", ["twonorm-n"])
+    others = table1.array("error", labels, ["SVM-Stump"], len(errors))
+    p = holm(np.array([paired_p_value(errors[:, k, 0], others[:, k, 0]) for k in range(len(labels))]))
+    ahead = (errors[:, :, 0] - others[:, :, 0]).mean(axis=0) > 0
+    return {
+        "least_size": sizes.min(),
+        "most_size": sizes.max(),
+        "significant": joined(
+            [d for d, small, less in zip(labels, p < 0.05, ahead, strict=True) if small & less]
+        )
+        or "no set",
+        "lpboost_n": noisy.mean(),
+        "adaboost_n": table1.array("error", ["twonorm-n"], ["AB-Stump-1000"], len(noisy)).mean(),
+    }
+
+
+@reading.facts(
+    "hard", *(f"{label}{end}" for label in ("twonorm", "threenorm", "ringnorm") for end in ("", "_se"))
+)
+def what_hard_margins_cost_perceptrons(study: Study) -> dict[str, float]:
+    """Return the change of SVM-Perc's error by hard margins on clean sets, on the same runs."""
+    facts = {}
+    for label in CLEAN_SETS:
+        hard = study.evidence("hard").array("error", [label], ["SVM-Perc"]).ravel()
+        chosen = study.evidence("table1").array("error", [label], ["SVM-Perc"], len(hard)).ravel()
+        change = hard - chosen
+        facts |= {label: change.mean(), f"{label}_se": change.std(ddof=1) / np.sqrt(len(change))}
     return facts
 
 
-@reading.facts("lpboost", "least_size", "most_size")
-def how_many_stumps_lpboost_keeps(study: Study) -> dict[str, float]:
-    """Return the least and the largest mean number of stumps of LPBoost's ensembles, over sets."""
-    sizes = study.evidence("lpboost").array("size").mean(axis=0)
-    return {"least_size": sizes.min(), "most_size": sizes.max()}
+@reading.facts("paired", "perceptron_real", "gauss_real", "perceptron_generated", "gauss_generated", "alone")
+def which_kernel_errs_less(study: Study) -> dict[str, float | str]:
+    """Name the sets where SVM-Perc or SVM-Gauss errs less: paired t-tests, Holm over the sets of a kind.
+
+    ``alone``: by how much SVM-Gauss leads on the generated sets without ringnorm.
+    """
+    evidence, facts = study.evidence("table1"), {}
+    for kind, labels in (("real", REAL_SETS), ("generated", GENERATED_SETS)):
+        errors = evidence.array("error", labels, KERNELS[1:])
+        p = holm(np.array([paired_p_value(*errors[:, k].T) for k in range(len(labels))]))
+        lead = np.diff(errors.mean(axis=0))[:, 0]  # of SVM-Perc
+        for name, sign in (("perceptron", 1), ("gauss", -1)):
+            ahead = [
+                d for d, small, by in zip(labels, p < 0.05, lead, strict=True) if small and sign * by > 0
+            ]
+            facts[f"{name}_{kind}"] = joined(ahead) or "no set"
+    others = [d for d in GENERATED_SETS if not d.startswith("ringnorm")]
+    return {**facts, "alone": _lead(evidence.array("error", others, KERNELS[1:]))}
+
+
+_TREES = ("RandomForest", "HistGradientBoosting", "LightGBM")
+
+
+@reading.facts("modern", *("ahead", "generated", "behind", "machines_real", "forest_real", "forest"))
+def how_trees_compare(study: Study) -> dict[str, float | str]:
+    """Compare SVM-Perc and SVM-Stump with trees on the same runs.
+
+    ``ahead``: generated sets where SVM-Perc errs less than all trees; ``behind``: generated sets where a tree
+    ensemble errs less than SVM-Stump; ``_real``: real sets where SVM-Perc or the forest errs less (paired
+    t-tests, Holm over the sets); ``forest``: sets where the forest errs less than both boosting programs.
+    """
+    trees = study.evidence("modern").array("error", TABLE_SETS, _TREES)
+    machines = study.evidence("table1").array("error", TABLE_SETS, KERNELS[:2], len(trees))
+    means, best = machines.mean(axis=0), trees.mean(axis=0)
+    generated = [TABLE_SETS.index(d) for d in GENERATED_SETS]
+    real = [TABLE_SETS.index(d) for d in REAL_SETS]
+    p = holm(np.array([paired_p_value(machines[:, k, 1], trees[:, k, 0]) for k in real]))
+    told = [(TABLE_SETS[k], means[k, 1] < best[k, 0]) for k, q in zip(real, p, strict=True) if q < 0.05]
+    return {
+        "ahead": sum(means[k, 1] < best[k].min() for k in generated),
+        "generated": len(generated),
+        "behind": joined([TABLE_SETS[k] for k in generated if best[k].min() < means[k, 0]]) or "no set",
+        "machines_real": joined([d for d, machine in told if machine]) or "no set",
+        "forest_real": joined([d for d, machine in told if not machine]) or "no set",
+        "forest": int((best[:, 0] < best[:, 1:].min(axis=1)).sum()),
+    }

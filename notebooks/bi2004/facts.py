@@ -34,6 +34,7 @@ from bi2004.trials import (
 CASES = {"Breast": (357, 212), "Ionosphere": (126, 225), "Pima": (500, 268)}  # negatives, positives
 RATES = ("FP", "FN")
 LARGE = {label: exhibit for exhibit, label in LABELS.items()}
+N_TRAINING = 1000  # examples of tables 3 and 4
 
 
 def printed_numbers(study: Study, *exhibits: str) -> dict[tuple[str, str, str], float]:
@@ -248,7 +249,7 @@ def least_errors(study: Study) -> dict[str, str]:
         theirs = [printed[exhibit, f"{norm}/{choice}", "R_tst"] for choice in CHOICES]
         ranks = rankdata(errors[:, k].mean(axis=0)), rankdata(theirs)
         facts[name] = (
-            f"{best_and_rest(list(CHOICES), errors[:, k], '%')}; L,Q,R is number {ranks[0][-1]:g} of 7 "
+            f"{best_and_rest(list(CHOICES), errors[:, k], '%')}; L,Q,R has rank {ranks[0][-1]:g} of 7 "
             f"({errors[:, k].mean(axis=0)[-1]:.2f} %); rank correlation with the printed errors "
             f"{np.corrcoef(*ranks)[0, 1]:+.2f}"
         )
@@ -292,6 +293,44 @@ def where_rules_stop(study: Study) -> dict[str, str]:
     return facts
 
 
+@reading.facts("gaps", *LARGE, *(f"{label}_regular" for label in LARGE), "others", "capped", "runs")
+def how_far_runs_are_from_the_optimum(study: Study) -> dict[str, float | int | str]:
+    """Relative gaps at the end of runs: 2-norm mixtures, the regular search, all other rows; and the caps.
+
+    capped: how many of the 2-norm mixture's runs end with as many columns as training examples.
+    """
+    facts, others, capped = {}, [], []
+    for label, exhibit in LARGE.items():
+        evidence = study.evidence(exhibit)
+        gaps = {
+            method: evidence.array("gap", (label,), (method,)).ravel()
+            for method in (f"{norm}/{choice}" for norm in NORMS for choice in CHOICES)
+        }
+        facts[label] = _span(gaps.pop(MIXTURE), ".1f")
+        others += [gap.max() for gap in gaps.values()]
+        capped += [*(evidence.array("rounds_end", (label,), (MIXTURE,)).ravel() >= N_TRAINING)]
+        regular = study.evidence("figure3").array("gap", (label,), ("regular",))
+        facts[f"{label}_regular"] = _span(regular, ".2f")
+    return facts | {"others": float(max(others)), "capped": int(sum(capped)), "runs": len(capped)}
+
+
+@reading.facts("turning", *(f"{label}_{what}" for label in LARGE for what in ("error", "rounds", "TR3")))
+def at_the_least_validation_error(study: Study) -> dict[str, float]:
+    """The 2-norm mixture's mean test error where its validation error is lowest, beside that at TR3."""
+    facts = {}
+    for label, exhibit in LARGE.items():
+        evidence, found = study.evidence(exhibit), []
+        names = ("rounds", "validation", "test")
+        curves = [evidence.runs(f"curve_{name}", label, MIXTURE) for name in names]
+        for rounds, validation, test in zip(*curves, strict=True):
+            best = np.argmin(validation)
+            found.append((test[best], rounds[best]))
+        error, rounds = np.mean(found, axis=0)
+        tr3 = _mean(evidence, "error_TR3", label, MIXTURE)
+        facts |= {f"{label}_error": error, f"{label}_rounds": rounds, f"{label}_TR3": tr3}
+    return facts
+
+
 def _columns(counts: list[float]) -> str:
     return "{:.0f} linear, {:.0f} quadratic and {:.0f} RBF columns".format(*counts)
 
@@ -331,9 +370,12 @@ def regular_against_stratified(study: Study) -> dict[str, float]:
     }
 
 
-@reading.facts("figure4", "turns", "least", "last", "train", "gap")
+@reading.facts("figure4", "turns", "least", "last", "train", "gap", "complete", "complete_best")
 def what_an_improper_cost_does(study: Study) -> dict[str, float | str]:
-    """The digits at the largest C; the gap of training and validation error on Forest, smallest C apart."""
+    """The digits at the largest C; the gap of training and validation error on Forest, smallest C apart.
+
+    complete: validation error on Forest of the complete solution at the largest C; and the least over C.
+    """
     evidence = study.evidence("figure4")
 
     def mean(name: str, label: str, C: float) -> np.ndarray:
@@ -341,7 +383,10 @@ def what_an_improper_cost_does(study: Study) -> dict[str, float | str]:
 
     rounds, losses = (mean(name, "Digits", FIGURE4_CS[-1]) for name in ("rounds", "validation"))
     gaps = [mean("validation", "Forest", C)[-1] - mean("train", "Forest", C)[-1] for C in FIGURE4_CS[1:]]
+    solved = [_mean(evidence, "optimum_validation", "Forest", f"C = {C:g}") for C in FIGURE4_CS]
     return {
+        "complete": solved[-1],
+        "complete_best": min(solved),
         "turns": rounds[losses.argmin()],
         "least": losses.min(),
         "last": losses[-1],
@@ -389,10 +434,13 @@ COARSE = {f"tau_{tau:g}": f"tau = {tau:g}" for tau in COARSE_TAUS}
 @reading.facts(
     "coarse",
     *(f"{name}_{label[2:]}" for name in COARSE for label in SIZE_SETS),
-    *(f"{name}_grows" for name in COARSE),
+    *(f"{name}_{what}" for name in COARSE for what in ("grows", "values")),
 )
 def when_coarse_runs_end(study: Study) -> dict[str, str]:
-    """When runs with a coarse tolerance end, by size, with what columns, and how much later."""
+    """When runs with a coarse tolerance end, by size, with what columns, and how much later.
+
+    values: kernel values of a prediction at the end, with 1000 and with 10,000 examples.
+    """
     evidence, facts = study.evidence("coarse"), {}
     for name, method in COARSE.items():
         for label in SIZE_SETS:
@@ -408,6 +456,8 @@ def when_coarse_runs_end(study: Study) -> dict[str, str]:
             )
         first, *_, last = evidence.array("rounds", SIZE_SETS, (method,))[:, :, 0].mean(axis=0)
         facts[f"{name}_grows"] = f"{last / first:.2f}"
+        few, *_, many = evidence.array("evaluations", SIZE_SETS, (method,))[:, :, 0].mean(axis=0)
+        facts[f"{name}_values"] = f"{few:.0f} to {many:.0f}"
     return facts
 
 

@@ -559,6 +559,29 @@ def how_table1_agrees(study: Study) -> dict[str, float | str]:
     }
 
 
+@reading.facts("digits", "all", "apart", "cells")
+def which_cells_are_means_of_ten(study: Study) -> dict[str, str | int]:
+    """Say on which small sets all printed means are those of ten trials, and which cells are not.
+
+    A mean of ten errors on n rows is a multiple of 1 / (10 n); splice has too many rows for the test.
+    """
+    sets = [label for label in TABLE_SETS if label not in ("splice", "german")]
+    cells = [cell for cell in printed_cells(study, "table1") if cell.column in sets]
+    apart = [cell for cell in cells if not _is_mean_of_ten(cell)]
+    odd = {cell.column for cell in apart}
+    return {
+        "all": joined([label for label in sets if label not in odd]),
+        "apart": joined([f"{cell.value:.2f} ({cell.row}, {cell.column})" for cell in apart]),
+        "cells": len(cells),
+    }
+
+
+def _is_mean_of_ten(cell: PrintedCell) -> bool:
+    total = PRINTED_RUNS * (load(STORED.get(cell.column, cell.column)).n_samples - 150)
+    near = round(cell.value * total / 100)
+    return any(f"{100 * wrong / total:.2f}" == f"{cell.value:.2f}" for wrong in (near - 1, near, near + 1))
+
+
 @reading.facts("table2", "trees", "drm")
 def how_seconds_compare(study: Study) -> dict[str, str]:
     """Return the ratios of seconds, trees and DRM over ExRM of the same size and either loss."""

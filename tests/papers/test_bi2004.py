@@ -568,9 +568,9 @@ def test_tables_of_exhibits_that_a_scale_leaves_out_are_empty(show):
 
 def test_facts_name_the_best():
     named = facts.least_errors(study_of(falling("L,Q,R"))).values()
-    assert all("L,Q,R has the least mean" in text and "L,Q,R is number 1 of 7" in text for text in named)
+    assert all("L,Q,R has the least mean" in text and "L,Q,R has rank 1 of 7" in text for text in named)
     named = facts.least_errors(study_of(falling("L+Q"))).values()
-    assert all("L+Q has the least mean" in text and "L,Q,R is number 1 " not in text for text in named)
+    assert all("L+Q has the least mean" in text and "L,Q,R has rank 1 " not in text for text in named)
     moved = facts.where_the_mixture_is_first(study_of(falling("R")))
     assert all("in 0 of" in text for text in moved.values())
     modern = facts.who_errs_least(study_of(falling("1-norm mixture")))

@@ -390,7 +390,7 @@ def seconds_of_the_exhaustive_code(study: Study) -> dict[str, float]:
 
 @reading.facts("unlimited", "wine_apart", "vowel_apart", "vowel_paper", "vowel_newton")
 def what_the_limit_hides(study: Study) -> dict[str, float]:
-    """The largest difference of the two mean curves of test errors, and the seconds of all rounds on VOWEL."""
+    """The largest difference of the two mean curves of test errors, and the seconds on VOWEL."""
     evidence, facts, pair = study.evidence("unlimited"), {}, ("L-BFGS-B", "Newton")
     for label, name in (("wine", "wine"), ("VOWEL", "vowel")):
         curves = [np.mean(evidence.runs("curve", label, method), axis=0) for method in pair]

@@ -311,6 +311,7 @@ def test_weights_select_like_repeated_samples(rng, kernel):
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:.*edge of the grid")
 @pytest.mark.parametrize("model", [DistanceKernelSVC(verbose=2), DistanceKernelSVCCV("gaussian", verbose=2)])
 def test_progress_is_drawn_on_demand(rng, model, capsys):
     X, y = noisy(rng, n=30)

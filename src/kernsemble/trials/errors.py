@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 80
@@ -63,12 +64,16 @@ def shown(value: object) -> str:
 
 def progress_bar(total: int, label: str) -> tqdm:
     """Return a bar that counts trials and shows the time left; it is silent when stderr is not a terminal."""
+    from tqdm import tqdm  # identities are taken where no package is installed
+
     shape = "{desc}: {n_fmt}/{total_fmt} |{bar}| {elapsed} spent, {remaining} left"
     return tqdm(total=total, desc=label, disable=not sys.stderr.isatty(), bar_format=shape, leave=False)
 
 
 def note(message: str) -> None:
     """Write one line to standard error without disturbing a bar."""
+    from tqdm import tqdm
+
     tqdm.write(f"kernsemble: {message}", file=sys.stderr)
 
 

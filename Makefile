@@ -72,6 +72,7 @@ bench: data  ## race the solvers against their peers on this machine, one after 
 	@env -u OPENBLAS_CORETYPE .venv/bin/python benchmarks
 
 site: setup  ## build the documentation into docs/_build/html from the committed notebooks
+	@rm -rf docs/_api docs/_notebooks
 	@$(RUN) sphinx --quiet --fresh-env --write-all --fail-on-warning docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 

@@ -10,7 +10,16 @@ from kernsemble.report.published import read_cells
 from kernsemble.report.words import best_and_rest, joined
 from kernsemble.trials.evidence import Evidence, Sample
 from kernsemble.trials.study import Study
-from bi2004.claims import BLOCK_NAMES, LABELS, MIXTURE, blocks, iterations, reading
+from bi2004.claims import (
+    BLOCK_NAMES,
+    LABELS,
+    MIXTURE,
+    _half_way,
+    blocks,
+    columns_needed,
+    iterations,
+    reading,
+)
 from bi2004.small_sets import WIDTH_METHODS
 from bi2004.trials import (
     ALL_FOREST,
@@ -28,6 +37,7 @@ from bi2004.trials import (
     SMALL_SETS,
     TARGET,
     TAUS,
+    TOLERANCES,
     WIDTHS_TARGET,
 )
 
@@ -276,6 +286,127 @@ def prices(study: Study) -> dict[str, float]:
     return facts
 
 
+@reading.facts(
+    "complete", *(f"{label}_{what}" for label in LARGE for what in ("end", "rank", "first", "error"))
+)
+def blocks_of_complete_solutions(study: Study) -> dict[str, float | str]:
+    """The 2-norm blocks by complete solutions.
+
+    end, rank: the mixture's rank at the end of runs, and among complete solutions. first: the choice of least
+    mean error among these; error: the mixture's.
+    """
+    facts, names = {}, list(CHOICES)
+    for label, exhibit in LARGE.items():
+        errors = {
+            metric: study.evidence(exhibit).array(metric, (label,), [f"2-norm/{name}" for name in names])
+            for metric in ("error_end", "optimum_error")
+        }
+        means = {metric: values.mean(axis=(0, 1)) for metric, values in errors.items()}
+        solved = means["optimum_error"]
+        facts |= {
+            f"{label}_end": rankdata(means["error_end"])[-1],
+            f"{label}_rank": rankdata(solved)[-1],
+            f"{label}_first": f"{names[int(solved.argmin())]} ({solved.min():.2f} %)",
+            f"{label}_error": solved[-1],
+        }
+    return facts
+
+
+SOLVED = ("rounds", "error", "train_error", *KERNELS, "least_rounds", "least_error")
+
+
+@reading.facts("solved", *(f"{label}_{what}" for label in LARGE for what in ("gap", *SOLVED)))
+def mixtures_without_limit(study: Study) -> dict[str, float]:
+    """The 2-norm mixture, run until its certified gap is small; gap in percent of the objective."""
+    facts = {}
+    for label in LARGE:
+        means = {
+            name: _mean(study.evidence("solved"), name, label, "stratified") for name in ("gap", *SOLVED)
+        }
+        facts |= {f"{label}_{name}": value for name, value in means.items()}
+        facts[f"{label}_gap"] *= 100.0
+    return facts
+
+
+@reading.facts("seconds", "cells", "within", "test_cells", "test_within", "correlation", *BLOCK_NAMES)
+def seconds_over_the_composite(study: Study) -> dict[str, float | str]:
+    """Seconds of tables 3 and 4 over those of their block's composite: how many are within a factor of 2.
+
+    correlation: the range over blocks of the rank correlation of test seconds. Blocks: the mixture's training
+    seconds over the composite's, printed and ours.
+    """
+    printed, facts = printed_numbers(study, *LARGE.values()), {}
+    places = [(exhibit, norm) for exhibit in LABELS for norm in NORMS]
+    near, correlations = {}, []
+    for column, metric in (("T_trn", "fit_seconds_end"), ("T_tst", "test_seconds_end")):
+        means = blocks(study, metric).mean(axis=0)
+        theirs = np.array([[printed[e, f"{n}/{choice}", column] for choice in CHOICES] for e, n in places])
+        unit = list(CHOICES).index("L+Q+R")
+        ours, theirs = (some / some[:, unit : unit + 1] for some in (means, theirs))
+        others = np.arange(len(CHOICES)) != unit
+        near[column] = np.abs(np.log2(ours / theirs))[:, others] <= 1.0
+        if column == "T_trn":
+            for name, mine, paper in zip(BLOCK_NAMES, ours[:, -1], theirs[:, -1], strict=True):
+                facts[name] = f"{paper:.2f} printed, {mine:.2f} ours"
+        else:
+            correlations = [
+                np.corrcoef(rankdata(a), rankdata(b))[0, 1] for a, b in zip(ours, theirs, strict=True)
+            ]
+    return facts | {
+        "cells": near["T_trn"].size,
+        "within": int(near["T_trn"].sum()),
+        "test_cells": near["T_tst"].size,
+        "test_within": int(near["T_tst"].sum()),
+        "correlation": _span(correlations, ".2f"),
+    }
+
+
+DROPPED = 1e-2  # a coefficient at or below this counts as none
+
+
+@reading.facts("theory", "tolerance", "cells", "apart", "Q", "LQ", "Q_printed", "LQ_printed")
+def counts_of_complete_solutions(study: Study) -> dict[str, float | str]:
+    """Columns of complete 2-norm solutions on Forest, and how far the printed counts are from them.
+
+    apart: the largest relative difference in percent over single and composite kernels. Q, LQ: the digits.
+    """
+    printed, place = printed_numbers(study, *LARGE.values()), TOLERANCES.index(DROPPED)
+
+    def count(exhibit: str, choice: str) -> float:
+        rows = study.evidence(exhibit).runs("counts", LABELS[exhibit], f"2-norm/{choice}")
+        return float(np.mean(rows, axis=0)[place])
+
+    def theirs(exhibit: str, choice: str) -> float:
+        return max(printed.get((exhibit, f"2-norm/{choice}", name), 0.0) for name in ("C_l", "C_q", "C_r"))
+
+    choices = [choice for choice in CHOICES if "," not in choice]
+    apart = [count("table3", c) / theirs("table3", c) - 1.0 for c in choices]
+    return {
+        "tolerance": f"{DROPPED:g}",
+        "cells": len(choices),
+        "apart": 100.0 * np.abs(apart).max(),
+        "Q": count("table4", "Q"),
+        "LQ": count("table4", "L+Q"),
+        "Q_printed": theirs("table4", "Q"),
+        "LQ_printed": theirs("table4", "L+Q"),
+    }
+
+
+@reading.facts(
+    "stratified",
+    *(f"{label}_{what}" for label in LARGE for what in ("columns", "regular", "censored", "runs")),
+)
+def columns_to_a_level(study: Study) -> dict[str, float | int]:
+    """Columns until the validation error is within 5 % of the lowest; how many regular runs never are."""
+    facts = {}
+    for label in LARGE:
+        needed, never = columns_needed(study, label)
+        stratified, regular = needed.mean(axis=0)
+        found = {"columns": stratified, "regular": regular, "censored": never[1], "runs": len(needed)}
+        facts |= {f"{label}_{what}": value for what, value in found.items()}
+    return facts
+
+
 STOPS = ("TR1", "TR3", "end")
 
 
@@ -349,9 +480,12 @@ def what_coarser_tolerances_give(study: Study) -> dict[str, str]:
     return facts
 
 
-@reading.facts("figure3", "stratified", "columns", "regular", "leads")
+@reading.facts("figure3", "stratified", "columns", "regular", "leads", *(f"{label}_above" for label in LARGE))
 def regular_against_stratified(study: Study) -> dict[str, float]:
-    """Least mean validation error on the digits, stratified (and where) and regular; how far that leads."""
+    """Least mean validation error on the digits, stratified (and where) and regular; how far that leads.
+
+    above: the stratified run's last objective above the regular one's, mean over draws, in percent.
+    """
     grids, means = [], []
     for exhibit, method in ((LARGE["Digits"], MIXTURE), ("figure3", "regular")):
         evidence = study.evidence(exhibit)
@@ -362,7 +496,14 @@ def regular_against_stratified(study: Study) -> dict[str, float]:
         curves = [np.interp(grids[-1], t, loss) for t, loss in zip(rounds, losses, strict=True)]
         means.append(np.mean(curves, axis=0))
     behind = np.interp(grids[1], grids[0], means[0]) > means[1]
+    above = {}
+    for label, exhibit in LARGE.items():
+        places = (exhibit, MIXTURE), ("figure3", "regular")
+        paths = [study.evidence(name).runs("curve_objective", label, method) for name, method in places]
+        ratios = [ours[-1] / theirs[-1] for ours, theirs in zip(*paths, strict=False)]
+        above[f"{label}_above"] = 100.0 * (float(np.mean(ratios)) - 1.0)
     return {
+        **above,
         "stratified": means[0].min(),
         "columns": grids[0][means[0].argmin()],
         "regular": means[1].min(),
@@ -370,7 +511,15 @@ def regular_against_stratified(study: Study) -> dict[str, float]:
     }
 
 
-@reading.facts("figure4", "turns", "least", "last", "train", "gap", "complete", "complete_best")
+@reading.facts(
+    "figure4",
+    *("turns", "least", "last", "train", "gap", "complete", "complete_best"),
+    *(
+        f"{label}_{what}"
+        for label in LARGE
+        for what in ("half_large", "half_one", "solved_large", "solved_one")
+    ),
+)
 def what_an_improper_cost_does(study: Study) -> dict[str, float | str]:
     """The digits at the largest C; the gap of training and validation error on Forest, smallest C apart.
 
@@ -384,7 +533,14 @@ def what_an_improper_cost_does(study: Study) -> dict[str, float | str]:
     rounds, losses = (mean(name, "Digits", FIGURE4_CS[-1]) for name in ("rounds", "validation"))
     gaps = [mean("validation", "Forest", C)[-1] - mean("train", "Forest", C)[-1] for C in FIGURE4_CS[1:]]
     solved = [_mean(evidence, "optimum_validation", "Forest", f"C = {C:g}") for C in FIGURE4_CS]
+    both = {}
+    for label in LARGE:
+        for C, name in ((FIGURE4_CS[-1], "large"), (1.0, "one")):
+            method = f"C = {C:g}"
+            both[f"{label}_half_{name}"] = float(_half_way(evidence, label, method).mean())
+            both[f"{label}_solved_{name}"] = _mean(evidence, "optimum_validation", label, method)
     return {
+        **both,
         "complete": solved[-1],
         "complete_best": min(solved),
         "turns": rounds[losses.argmin()],
@@ -431,33 +587,21 @@ def _growth(counts: list[float]) -> str:
 COARSE = {f"tau_{tau:g}": f"tau = {tau:g}" for tau in COARSE_TAUS}
 
 
-@reading.facts(
-    "coarse",
-    *(f"{name}_{label[2:]}" for name in COARSE for label in SIZE_SETS),
-    *(f"{name}_{what}" for name in COARSE for what in ("grows", "values")),
-)
+@reading.facts("coarse", *(f"{name}_{what}" for name in COARSE for what in ("grows", "values", "columns")))
 def when_coarse_runs_end(study: Study) -> dict[str, str]:
-    """When runs with a coarse tolerance end, by size, with what columns, and how much later.
+    """How many times as many rounds to TR2 ten times the data take, and columns at 1000 examples.
 
     values: kernel values of a prediction at the end, with 1000 and with 10,000 examples.
     """
     evidence, facts = study.evidence("coarse"), {}
     for name, method in COARSE.items():
-        for label in SIZE_SETS:
-            first, rounds, error, *counts = (
-                _mean(evidence, metric, label, method)
-                for metric in ("first_full_scan", "rounds", "error", *KERNELS)
-            )
-            stops = np.mean(evidence.runs("iterations", label, method), axis=0)
-            tr3 = ", ".join(f"{p}: {stop:.0f}" for p, stop in zip(PATIENCES, stops, strict=True))
-            facts[f"{name}_{label[2:]}"] = (
-                f"TR1 after {first:.0f} iterations, TR2 after {rounds:.0f}, TR3 by patience {tr3}; at the "
-                f"end {_columns(counts)}, {error:.2f} %"
-            )
         first, *_, last = evidence.array("rounds", SIZE_SETS, (method,))[:, :, 0].mean(axis=0)
         facts[f"{name}_grows"] = f"{last / first:.2f}"
         few, *_, many = evidence.array("evaluations", SIZE_SETS, (method,))[:, :, 0].mean(axis=0)
         facts[f"{name}_values"] = f"{few:.0f} to {many:.0f}"
+        facts[f"{name}_columns"] = _columns(
+            [_mean(evidence, kernel, SIZE_SETS[0], method) for kernel in KERNELS]
+        )
     return facts
 
 
@@ -485,14 +629,27 @@ def where_the_mixture_is_first(study: Study) -> dict[str, str]:
 WIDTH_LABELS = {label: label for label in SMALL_SETS} | {"target": WIDTHS_TARGET}
 
 
-@reading.facts("widths", *WIDTH_LABELS)
-def what_widths_are_worth(study: Study) -> dict[str, str]:
-    """Which library of widths errs least, and what it costs in columns."""
+@reading.facts("centers", "rank", "linear", "centers", "errors", "random")
+def what_four_columns_are_worth(study: Study) -> dict[str, float]:
+    """Section 5's example: mean rank of the four points' residuals, and root mean square errors."""
+    metrics = {name: f"rmse_{name}" for name in ("linear", "centers", "errors", "random")} | {"rank": "rank"}
+    evidence = study.evidence("centers")
+    return {name: _mean(evidence, metric, TARGET, "least squares") for name, metric in metrics.items()}
+
+
+@reading.facts(
+    "widths", *WIDTH_LABELS, *(f"{n}_{what}" for n in ("mean", "library") for what in ("error", "columns"))
+)
+def what_widths_are_worth(study: Study) -> dict[str, float | str]:
+    """Which library of widths errs least, and what it costs in columns; the two on the target."""
     evidence, facts = study.evidence("widths"), {}
     for name, label in WIDTH_LABELS.items():
         errors, counts = (evidence.array(m, (label,), WIDTH_METHODS)[:, 0] for m in ("error", "columns"))
         columns = ", ".join(f"{m} {c:.0f}" for m, c in zip(WIDTH_METHODS, counts.mean(axis=0), strict=True))
         facts[name] = f"{best_and_rest(WIDTH_METHODS, errors, '%')}; columns: {columns}"
+    for name, method in (("mean", WIDTH_METHODS[0]), ("library", WIDTH_METHODS[2])):
+        for what in ("error", "columns"):
+            facts[f"{name}_{what}"] = _mean(evidence, what, WIDTHS_TARGET, method)
     return facts
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from kernsemble.estimators.cg_boost_regressor import CGBoostRegressor
 from kernsemble.report.comparisons import mean_and_spread
 from kernsemble.report.figures import PALETTE, draw_error_bars, subplots
-from kernsemble.report.ledger import Verdict
 from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
@@ -23,14 +22,14 @@ from bi2004.facts import (
     RATES,
     RULE_NAMES,
     distances,
-    miss,
-    missed_at_printed,
     printed_numbers,
 )
+from bi2004.search import BEST_C, BEST_FORMS, solved_row
 from bi2004.trials import (
     CHOICES,
     FIGURE4_CS,
     KERNELS,
+    NORMS,
     SMALL_CHOICES,
     SMALL_SETS,
     TOLERANCES,
@@ -41,7 +40,6 @@ Surface = Callable[[np.ndarray], np.ndarray]
 _GRID = 60
 MODEL_COLORS = dict(zip(SMALL_CHOICES, PALETTE, strict=False))
 KERNEL_COLORS = {"linear": PALETTE[0], "quadratic": PALETTE[4], "rbf": PALETTE[1]}
-_LEFT = {"xytext": (-5, 4), "ha": "right"}  # of a mark, where its neighbor is too near on the other side
 
 
 def _add_legend(axes: Axes, **look: object) -> None:
@@ -61,12 +59,12 @@ def draw_run(study: Study, label: str = "Digits") -> Figure:
     for name, color in (("train", PALETTE[2]), ("validation", PALETTE[4]), ("test", PALETTE[0])):
         (curve, *_) = evidence.runs(f"curve_{name}", label, MIXTURE, partial=True)
         axes.plot(rounds, curve, label=name, color=color)
-    for stop, marker in (("TR1", "*"), ("TR3", "P"), ("end", "X")):
+    for stop, marker, shown in (("TR1", "*", "TR1"), ("TR3", "P", "TR3"), ("end", "X", "end: the limit")):
         at, error = (
             evidence.sample(f"{metric}_{stop}", dataset=label, method=MIXTURE).values[0]
             for metric in ("rounds", "error")
         )
-        axes.plot(at, error, marker, color="black", markersize=9, linestyle="none", label=stop)
+        axes.plot(at, error, marker, color="black", markersize=9, linestyle="none", label=shown)
     optimum = evidence.sample("optimum_error", dataset=label, method=MIXTURE).values[0]
     axes.axhline(optimum, color=PALETTE[0], linestyle=":", linewidth=1, label="test, optimum")
     axes.set(xlabel="columns", ylabel="error (%)", title=f"{label}: one run of the mixture")
@@ -82,21 +80,35 @@ def draw_stratified(study: Study) -> Figure:
             ("stratified", study.evidence(exhibit), MIXTURE),
             ("regular", study.evidence("figure3"), "regular"),
         )
+        ends = study.evidence("figure3").runs("curve_objective", label, "regular", partial=True)
+        units = [path[-1] for path in ends]
         for (name, evidence, method), color in zip(pairs, PALETTE, strict=False):
             _draw_mean(column[0], evidence, "curve_validation", (label, method), name, color)
-            _draw_mean(column[1], evidence, "curve_objective", (label, method), name, color)
+            _draw_mean(column[1], evidence, "curve_objective", (label, method), name, color, units)
         column[0].set(title=label, ylabel="validation error (%)")
-        column[1].set(xlabel="columns", ylabel="objective", yscale="log")
+        column[1].set(xlabel="columns", ylabel="objective / end of regular run", yscale="log")
+        for format_ticks in (column[1].yaxis.set_major_formatter, column[1].yaxis.set_minor_formatter):
+            format_ticks("{x:g}")
         _add_legend(column[0])
     return figure
 
 
 def _draw_mean(
-    axes: Axes, evidence: Evidence, metric: str, place: tuple[str, str], name: str, color: str, **look: object
+    axes: Axes,
+    evidence: Evidence,
+    metric: str,
+    place: tuple[str, str],
+    name: str,
+    color: str,
+    units: Sequence[float] | None = None,
+    **look: object,
 ) -> None:
-    """Draw the mean over runs of a curve, on the grid of rounds of the longest, with single runs thin."""
+    """Draw the mean over runs of a curve, each in its unit, on the grid of rounds of the longest."""
     rounds = evidence.runs("curve_rounds", *place, partial=True)
     values = evidence.runs(metric, *place, partial=True)
+    if units is not None:
+        values = [value / unit for value, unit in zip(values, units, strict=False)]
+        rounds = rounds[: len(values)]
     if not rounds:
         return
     grid = max(rounds, key=lambda some: some[-1])
@@ -163,7 +175,8 @@ def _draw_growth_line(
 
 
 def draw_counts(study: Study) -> Figure:
-    """Draw how many columns of the complete 2-norm mixture exceed a tolerance, by kernel."""
+    """Draw how many columns of the complete 2-norm mixture exceed a tolerance, by kernel; dotted: printed."""
+    printed = printed_numbers(study, *LARGE.values())
     figure, axes = subplots(1, len(LARGE), size=(8.6, 3.2), sharey=True, squeeze=False)
     for panel, (label, exhibit) in zip(axes[0], LARGE.items(), strict=True):
         rows = study.evidence(exhibit).runs("counts", label, MIXTURE, partial=True)
@@ -172,6 +185,8 @@ def draw_counts(study: Study) -> Figure:
             for name, line in zip(KERNELS, counts, strict=True):
                 shown = "RBF" if name == "rbf" else name
                 panel.plot(TOLERANCES, line, "o-", label=shown, color=KERNEL_COLORS[name])
+                theirs = printed[exhibit, MIXTURE, f"C_{shown[0].lower()}"]
+                panel.axhline(theirs, color=KERNEL_COLORS[name], linestyle=":", linewidth=1)
         panel.set(xscale="log", xlabel="tolerance", title=label)
         panel.invert_xaxis()
     axes[0, 0].set_ylabel(r"columns with $|\alpha_j|$ above it")
@@ -200,30 +215,7 @@ def draw_levels(study: Study) -> Figure:
     return figure
 
 
-def draw_losses(study: Study) -> Figure:
-    """Draw false positives against false negatives of table 2's four models for every reading of the loss."""
-    evidence, printed = study.evidence("offset"), printed_numbers(study, "table2")
-    figure, axes = subplots(1, max(1, len(evidence.datasets)), size=(11, 3.6), squeeze=False)
-    for panel, label in zip(axes[0], evidence.datasets, strict=False):
-        for loss, color, marker in zip(evidence.methods, PALETTE, "osDv^P", strict=False):
-            rates = [
-                [evidence.sample(f"{rate}_{name}", dataset=label, method=loss).mean for name in SMALL_CHOICES]
-                for rate in ("FP", "FN")
-            ]
-            panel.plot(*rates, marker, color=color, label=loss, markersize=5, linestyle="none")
-        theirs = [
-            [printed["table2", f"{label}/{name}", f"{rate}_tst"] for name in SMALL_CHOICES]
-            for rate in ("FP", "FN")
-        ]
-        panel.plot(*theirs, "kx", label="printed", markersize=7)
-        for name, place in zip(SMALL_CHOICES, zip(*theirs, strict=True), strict=True):
-            where = _LEFT if name == "mixture" else {"xytext": (5, 4)}
-            panel.annotate(name, place, textcoords="offset points", fontsize=7, **where)
-        panel.margins(x=0.12)
-        panel.set(title=label, xlabel="false positives (%)")
-    axes[0, 0].set_ylabel("false negatives (%)")
-    _add_legend(axes[0, -1], fontsize=7)
-    return figure
+BLOCK_LIMITS = {"Forest": 26.5, "Digits": 23.0}  # test errors beyond which a printed one is an arrow
 
 
 def draw_blocks(study: Study) -> Figure:
@@ -231,10 +223,10 @@ def draw_blocks(study: Study) -> Figure:
     printed = printed_numbers(study, *LARGE.values())
     figure, axes = subplots(2, 2, size=(8.6, 5.4), sharex="col", sharey=True)
     for column, (label, exhibit) in zip(axes.T, LARGE.items(), strict=True):
-        for panel, norm in zip(column, ("2-norm", "1-norm"), strict=True):
-            _draw_block(panel, study.evidence(exhibit), label, norm)
+        for panel, norm in zip(column, NORMS, strict=True):
+            _draw_block(panel, study, label, norm)
             theirs = [printed[exhibit, f"{norm}/{name}", "R_tst"] for name in CHOICES]
-            panel.plot(theirs, range(len(CHOICES)), "k|", markersize=11, label="printed")
+            _draw_printed(panel, theirs, BLOCK_LIMITS[label])
             panel.set(title=f"{label}, {norm}", yticks=range(len(CHOICES)), yticklabels=list(CHOICES))
         column[-1].set_xlabel("test error (%)")
     axes[0, 0].invert_yaxis()
@@ -242,15 +234,80 @@ def draw_blocks(study: Study) -> Figure:
     return figure
 
 
-def _draw_block(axes: Axes, evidence: Evidence, label: str, norm: str) -> None:
-    places = {"end": (PALETTE[0], "o", -0.2), "TR1": (PALETTE[1], "s", 0.0), "TR3": (PALETTE[2], "D", 0.2)}
-    for stop, (color, marker, lower) in places.items():
-        for row, name in enumerate(CHOICES):
-            sample = evidence.sample(f"error_{stop}", dataset=label, method=f"{norm}/{name}")
-            if len(sample.values):
-                spread = sample.se if len(sample.values) > 1 else 0.0
-                look = {"color": color, "markersize": 4, "label": stop if row == 0 else "_"}
-                axes.errorbar(sample.mean, row + lower, xerr=spread, fmt=marker, **look)
+def _draw_printed(axes: Axes, values: Sequence[float], limit: float) -> None:
+    """Draw printed errors as bars; one beyond the limit is an arrow at the limit, with its number."""
+    rows = range(len(values))
+    near = [(value, row) for value, row in zip(values, rows, strict=True) if value <= limit]
+    axes.plot(*zip(*near, strict=True), "k|", markersize=11, label="printed")
+    for value, row in zip(values, rows, strict=True):
+        if value > limit:
+            axes.plot(limit, row, "k>", markersize=4)
+            look = {"textcoords": "offset points", "xytext": (-6, 0), "ha": "right", "va": "center"}
+            axes.annotate(f"{value:g}", (limit, row), fontsize=7, **look)
+
+
+def _draw_block(axes: Axes, study: Study, label: str, norm: str) -> None:
+    """Draw our errors of a block: at the end of runs, of complete solutions, and by the best reading."""
+    exhibit, searched = study.evidence(LARGE[label]), study.evidence("search")
+    looks = {"end of run": ("o", -0.2), "complete": ("D", 0.2), "best reading": ("s", 0.0)}
+    for row, name in enumerate(CHOICES):
+        samples = {"end of run": exhibit.sample("error_end", dataset=label, method=f"{norm}/{name}").values}
+        if norm == "2-norm":
+            solved = exhibit.sample("optimum_error", dataset=label, method=f"{norm}/{name}")
+            samples["complete"] = solved.values
+        if label == "Forest":
+            samples["best reading"] = _best_errors(study, searched, norm, name)
+        for shown, values in samples.items():
+            marker, lower = looks[shown]
+            if len(values):
+                spread = float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+                look = {"color": COLORS_OF_ENDS[shown], "markersize": 4, "label": "_" if row else shown}
+                axes.errorbar(np.mean(values), row + lower, xerr=spread, fmt=marker, **look)
+
+
+COLORS_OF_ENDS = dict(zip(("end of run", "best reading", "complete"), PALETTE, strict=False))
+
+
+def _best_errors(study: Study, evidence: Evidence, norm: str, choice: str) -> np.ndarray:
+    """Test errors of a row by the best reading; none where the scale has none."""
+    rows = evidence.runs("test", "Forest", solved_row(norm, choice, *BEST_FORMS), partial=True)
+    at = study.protocol("search")["search_Cs"]["Forest"].index(BEST_C) if rows else 0
+    return np.array([row[at] for row in rows])
+
+
+def show_gaps(study: Study) -> Table:
+    """Return the certified gap at the end of each row's runs, its test error, and that of the optimum."""
+    places = [(exhibit, label) for label, exhibit in LARGE.items()]
+    rows = []
+    for method in (f"{norm}/{name}" for norm in NORMS for name in CHOICES):
+        cells = []
+        for exhibit, label in places:
+            evidence = study.evidence(exhibit)
+            gap, end = (evidence.sample(m, dataset=label, method=method) for m in ("gap", "error_end"))
+            solved = (
+                evidence.sample("optimum_error", dataset=label, method=method) if method[0] == "2" else None
+            )
+            percent = 100.0 * gap.mean
+            cells.append(Cell(f"{percent:{'.1f' if percent < 10 else '.0f'}}" if len(gap.values) else ""))
+            cells.append(_percent(end.values))
+            cells.append(_percent(solved.values if solved else ()))
+        rows.append((Cell(method), *cells))
+    header = ("run", *(f"{label}, {what}" for _, label in places for what in ("gap", "error", "optimum")))
+    caption = (
+        f"{scale_note(study)}Percent, mean over draws ± standard error. Gap: to the optimum of all columns, "
+        "in units of the objective, at the end of the run. Optimum: the complete solution (2-norm only)."
+    )
+    table = Table(header, tuple(rows), caption)
+    save_table(study, table, "gaps")
+    return table
+
+
+def _percent(values: np.ndarray | tuple) -> Cell:
+    if len(values) < 2:
+        return Cell(f"{values[0]:.2f}" if len(values) else "")
+    return Cell(
+        mean_and_spread(float(np.mean(values)), float(np.std(values, ddof=1) / len(values) ** 0.5), 2)
+    )
 
 
 def draw_modern(study: Study) -> Figure:
@@ -298,36 +355,6 @@ def _counted(found: np.ndarray) -> Cell:
     return Cell(f"{matched} of {len(found)}; {np.abs(found[:, 1]).mean():.1f}")
 
 
-def show_on_curves(study: Study) -> Table:
-    """Return printed false negatives beside ours at the printed false positives: are they one curve's?"""
-    printed, evidence = printed_numbers(study, "table2"), study.evidence("thresholds")
-    rows = []
-    for label in evidence.datasets:
-        for name in SMALL_CHOICES:
-            false_positives, missed = (printed["table2", f"{label}/{name}", f"{r}_tst"] for r in RATES)
-            ours = missed_at_printed(study, label, name)
-            cells = (Cell(f"{label}/{name}"), Cell(f"{false_positives:g}"), Cell(f"{missed:g}"))
-            rows.append((*cells, _beside(ours, missed)))
-    status = f"{evidence.status}. ".capitalize() if evidence.status else ""
-    caption = (
-        f"{scale_note(study)}{status}Percent; ours: mean ± standard deviation over cross-validations. "
-        f"{Verdict.MATCH.mark} |z| <= {LIMIT:g}, {Verdict.BETTER.mark} {Verdict.WORSE.mark} beyond."
-    )
-    header = ("table 2", "FP, printed", "FN, printed", "FN, ours at this FP")
-    table = Table(header, tuple(rows), caption)
-    save_table(study, table, "on_curves")
-    return table
-
-
-def _beside(ours: np.ndarray, printed: float) -> Cell:
-    if len(ours) < 2:
-        return Cell(f"{ours[0]:.1f}" if len(ours) else "")
-    mean, deviation = float(ours.mean()), float(ours.std(ddof=1))
-    z = miss(ours, printed)
-    verdict = Verdict.MATCH if abs(z) <= LIMIT else Verdict.BETTER if z < 0 else Verdict.WORSE
-    return Cell(mean_and_spread(mean, deviation), mark=verdict.mark)
-
-
 def draw_thresholds(study: Study) -> Figure:
     """Draw the ROC curves of table 2's machines, where their own offset puts them, and the printed rates."""
     evidence, printed = study.evidence("thresholds"), printed_numbers(study, "table2")
@@ -371,8 +398,9 @@ def draw_toy(target: Surface, X: np.ndarray, models: Mapping[str, CGBoostRegress
     figure, axes = subplots(1, len(surfaces), size=(11, 2.7), sharey=True)
     for panel, (name, values) in zip(axes, surfaces.items(), strict=True):
         look = {"levels": np.linspace(-3.5, 3.5, 15), "cmap": "RdBu_r", "extend": "both"}
-        panel.contourf(axis, axis, values.reshape(_GRID, _GRID), **look).set_rasterized(True)
-        panel.set(title=name, aspect="equal", xlim=(-1, 1), ylim=(-1, 1))
+        filled = panel.contourf(axis, axis, values.reshape(_GRID, _GRID), **look)
+        filled.set_rasterized(True)
+        panel.set(title=name, aspect="equal", xlim=(-1, 1), ylim=(-1, 1), xlabel="$x_1$")
         panel.grid(visible=False)
         if name == "target":
             panel.plot(*X.T, "k.", markersize=3)
@@ -381,7 +409,9 @@ def draw_toy(target: Surface, X: np.ndarray, models: Mapping[str, CGBoostRegress
                 *rbf_centers(models[name]).T, "ko", markersize=3, fillstyle="none", markeredgewidth=0.7
             )
             counts = columns_by_kernel(models[name].n_columns_)
-            panel.set_xlabel(f"{counts['linear']} linear, {counts['rbf']} RBF")
+            panel.set_xlabel(f"$x_1$\n{counts['linear']} linear, {counts['rbf']} RBF")
+    axes[0].set_ylabel("$x_2$")
+    figure.colorbar(filled, ax=list(axes), fraction=0.012, pad=0.01, label="$f(x)$")
     return figure
 
 

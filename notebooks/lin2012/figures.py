@@ -14,14 +14,20 @@ from kernsemble.report.figures import PALETTE, draw_band, subplots
 from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
-from lin2012.claims import PAPER_SOLVER, Sets, checkpoints_of, sets_of
+from lin2012.claims import FIGURES, PAPER_SOLVER, Sets, checkpoints_of, sets_of
+from lin2012.facts import WHEN, where_both_end
+from lin2012.selection import COSTS, chosen_curves
 from lin2012.trials import PAPER_SETS
 
 COLORS = {
     "CW": PALETTE[0], "CW-1": PALETTE[5], "MultiBoost": PALETTE[1], PAPER_SOLVER: PALETTE[1],
-    "Ada.ECC": PALETTE[2], "Ada.MH": PALETTE[4], "Ada.MO": PALETTE[3], "MultiBoost-1": PALETTE[4],
+    "Ada.ECC": PALETTE[2], "Ada.MH": PALETTE[4], "Ada.MO": PALETTE[3],
 }  # fmt: skip
-_SOLVERS = dict(zip(("FCD 1", "FCD 2", "FCD 5", "FCD 10", "L-BFGS-B", "Newton"), PALETTE, strict=False))
+# Coordinate descent is CW (once through the new weights: CW-1), darker the longer; L-BFGS-B is MultiBoost.
+_SOLVERS = {
+    "FCD 1": COLORS["CW-1"], "FCD 2": COLORS["CW"], "FCD 5": "#1F4E79", "FCD 10": "#0B2545",
+    "L-BFGS-B": COLORS[PAPER_SOLVER], "Newton": "#888888",
+}  # fmt: skip
 _LEAST = 1e-6  # excess over the optimum that can be told from none
 
 
@@ -186,11 +192,16 @@ def _draw_solver(
     column[2].plot(x[shown[places]], y[shown[places]], marker="o", markersize=3, label=method, **style)
 
 
+def _without_wine(evidence: Evidence) -> list[str]:
+    """Return the sets without the small one, on which all lines are one; it alone where no other was run."""
+    return [label for label in evidence.datasets if label != "wine"] or list(evidence.datasets)
+
+
 def _one_row(
     evidence: Evidence, draw: Callable[[Axes, str], None], xlabel: str, ylabel: str = "test error (%)"
 ) -> Figure:
     """Return a figure with one panel for each set, on logarithmic axes; a strip if the scale runs none."""
-    labels = list(evidence.datasets)
+    labels = _without_wine(evidence)
     if not labels:
         return nothing()
     figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4.5), 3.2), squeeze=False)
@@ -217,8 +228,8 @@ def draw_accuracy(study: Study) -> Figure:
 
 
 _STYLES = {
-    "CW": (0, "-"), "CW-1": (0, ":"), "MultiBoost": (1, "-"), "MultiBoost-1": (1, ":"),
-    "MO corrective": (2, "-"), "Ada.MO": (2, ":"), "MH corrective": (4, "-"), "Ada.MH": (4, ":"),
+    "CW": (0, "-"), "CW-1": (5, ":"), "MultiBoost": (1, "-"), "MultiBoost-1": (1, ":"),
+    "MO corrective": (3, "-"), "Ada.MO": (3, ":"), "MH corrective": (4, "-"), "Ada.MH": (4, ":"),
 }  # fmt: skip
 
 
@@ -264,7 +275,7 @@ def draw_stopping(study: Study) -> Figure:
     rows = {"gap_errors": "test error (%)", "gap_rounds": "rounds"}
     styles = {
         method: {"color": color, "marker": "o", "markersize": 3}
-        for method, color in zip(evidence.methods, PALETTE, strict=False)
+        for method, color in zip(evidence.methods, _SHADES, strict=False)
     }
     return _two_rows(evidence, levels, rows, "relative duality gap", styles, inverted=True)
 
@@ -274,7 +285,7 @@ def draw_unlimited(study: Study) -> Figure:
     rows = {"curve": "test error (%)", "seconds_curve": "seconds"}
     styles = {name: {"color": _SOLVERS[name]} for name in ("L-BFGS-B", "Newton")}
     evidence, points = study.evidence("unlimited"), study.protocol("unlimited").get("checkpoints")
-    return _two_rows(evidence, points, rows, "iterations", styles)
+    return _two_rows(evidence, points, rows, "iterations", styles, keep_wine=True)
 
 
 def _two_rows(
@@ -285,9 +296,10 @@ def _two_rows(
     styles: dict[str, dict[str, object]],
     *,
     inverted: bool = False,
+    keep_wine: bool = False,
 ) -> Figure:
     """Return a figure with two metrics of each set, on logarithmic axes; a strip if the scale runs none."""
-    labels = list(evidence.datasets)
+    labels = list(evidence.datasets) if keep_wine else _without_wine(evidence)
     if not labels:
         return nothing()
     figure, panels = subplots(2, len(labels), size=(max(2.8 * len(labels), 4.5), 4.6), squeeze=False)
@@ -375,3 +387,123 @@ def unavailable_sets() -> Table:
     )  # fmt: skip
     cells = tuple(tuple(Cell(text) for text in row) for row in rows)
     return Table(("set", "exhibit", "why not", "run in this figure"), cells, "Sets that could not be run.")
+
+
+# C, and the last weights
+
+_SHADES = ("#CCCCCC", "#999999", "#555555", "black")  # of the four values of C, from small to large
+
+
+def draw_costs(study: Study, exhibit: str = "costs") -> Figure:
+    """Draw the test errors of CW and MultiBoost for each C; the line is where figures 1 to 5 choose."""
+    evidence, points = study.evidence(exhibit), study.protocol(exhibit)["checkpoints"]
+    labels = _without_wine(evidence)
+    if not labels:
+        return nothing()
+    figure, panels = subplots(2, len(labels), size=(max(2.6 * len(labels), 4.5), 5), squeeze=False)
+    for column, label in zip(panels.T, labels, strict=True):
+        for axes, name in zip(column, ("CW", "MultiBoost"), strict=True):
+            for C, color in zip(COSTS, _SHADES, strict=True):
+                curves = evidence.curves("curve", dataset=label, method=f"{name}, C = {C}")
+                if len(curves):
+                    draw_band(axes, points, curves, f"C = {C}", color=color)
+            if axes.lines:
+                axes.axvline(study.protocol("figure1")["search"]["rounds"], color=PALETTE[2], linewidth=0.8)
+            axes.set(xscale="log", yscale="log")
+            _say_waiting(axes)
+        column[0].set(title=label)
+        column[1].set(xlabel="iterations")
+        limits = [pair for axes in column if (pair := _error_limits(axes))]
+        for axes in column if limits else ():
+            axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+    for axes, name in zip(panels[:, 0], ("CW", "MultiBoost"), strict=True):
+        axes.set_ylabel(f"{name}: test error (%)")
+    return finish(figure, panels)
+
+
+def draw_truncated(study: Study) -> Figure:
+    """Draw true curves and those of truncated last weights, at the C selected after all rounds."""
+    evidence, points = study.evidence("costs"), study.protocol("costs")["checkpoints"]
+
+    def draw(axes: Axes, label: str) -> None:
+        whole = evidence.is_complete(label, *evidence.methods)
+        for name in ("CW", "MultiBoost") if whole else ():
+            for metric, line in (("curve", "-"), ("truncated", ":")):
+                curves = chosen_curves(study, label, name, metric)
+                said = name if metric == "curve" else f"{name}, last"
+                draw_band(axes, points, curves, said, color=COLORS[name], linestyle=line)
+        if limits := _error_limits(axes):
+            axes.set_ylim(limits)
+
+    return _one_row(evidence, draw, "iterations")
+
+
+def show_map(study: Study) -> Table:
+    """Return where CW and MultiBoost end on the larger sets, with C chosen early or late."""
+    rows = []
+    for label in study.evidence("map").datasets:
+        try:
+            end = where_both_end(study, label)
+        except IncompleteEvidenceError:
+            continue
+        texts = [label]
+        for when in WHEN:
+            texts += [" / ".join(end.C[when]), " / ".join(f"{error:.1f}" for error in end.errors[when])]
+        texts += [" / ".join(f"{share:.2f}" for share in end.shares)]
+        texts += [" / ".join(f"{n:.0f}" for n in pair) for pair in (end.dense, end.weights, end.stumps)]
+        rows.append(tuple(map(Cell, texts)))
+    header = (
+        *("set", "C, chosen early", "error", "C, chosen late", "error ", "share of weights"),
+        *("iterations", "weights", "stumps"),
+    )
+    caption = (
+        f"{scale_note(study)}CW / MultiBoost. Errors after all rounds; from share on, with the late choice."
+    )
+    table = Table(header, tuple(rows), caption)
+    save_table(study, table, "map")
+    return table
+
+
+_TOLERANCES = {
+    "FCD 1": COLORS["CW-1"], "FCD 2": COLORS["CW"], "L-BFGS-B, 1e-1": "#FBD9A0", "L-BFGS-B, 1e-3": "#F0B040",
+    "L-BFGS-B, 1e-5": "#C98A10", "L-BFGS-B": "#6B4700", "Newton": _SOLVERS["Newton"],
+}  # fmt: skip
+
+
+def draw_tolerances(study: Study) -> Figure:
+    """Draw the objective over the lowest of all methods against seconds; darker: a smaller tolerance."""
+    evidence = study.evidence("tolerances")
+
+    def draw(axes: Axes, label: str) -> None:
+        curves = {
+            method: [
+                evidence.curves(m, dataset=label, method=method) for m in ("seconds_curve", "late_objective")
+            ]
+            for method in evidence.methods
+        }
+        there = {method: pair for method, pair in curves.items() if len(pair[0])}
+        best = min((objective.mean(axis=0).min() for _, objective in there.values()), default=1.0)
+        for method, (seconds, objective) in there.items():
+            above = np.maximum(objective.mean(axis=0) / best - 1.0, _LEAST)
+            axes.plot(seconds.mean(axis=0), above, label=method, color=_TOLERANCES[method], linewidth=1.3)
+
+    return _one_row(evidence, draw, "seconds", "objective / lowest - 1")
+
+
+def draw_votes(study: Study) -> Figure:
+    """Draw AdaBoost.MH with one stump a round and with one a class, and CW, on the same runs."""
+    evidence, points = study.evidence("votes"), checkpoints_of(study)
+    styles = {"one": "-", "one a class": ":"}
+
+    def draw(axes: Axes, label: str) -> None:
+        for method, line in styles.items():
+            curves = evidence.curves("curve", dataset=label, method=method)
+            if len(curves):
+                draw_band(axes, points, curves, f"Ada.MH, {method}", color=COLORS["Ada.MH"], linestyle=line)
+        if axes.lines:
+            place = next(name for name in FIGURES if label in study.evidence(name).datasets)
+            own = study.evidence(place).curves("curve", dataset=label, method="CW")[: len(curves)]
+            draw_band(axes, points, own, "CW", color=COLORS["CW"])
+            axes.set_ylim(_error_limits(axes))
+
+    return _one_row(evidence, draw, "iterations")

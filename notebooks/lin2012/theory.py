@@ -11,12 +11,27 @@ import numpy as np
 
 from kernsemble.column_generation import column_generation
 from kernsemble.estimators.multiboost import MultiBoost
+from kernsemble.hypotheses._fixed_point import cut_bits
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
 from kernsemble.masters.exponential_solvers import ExponentialState, LimitedMemory
-from kernsemble.trials.bench import Draw, percent_wrong, timed
+from kernsemble.trials.bench import Draw, percent_wrong, seconds_of, timed
 from kernsemble.trials.trial import Trial
-from lin2012.trials import Fitted, Row, Snapshot, as_row, draw, generate, n_classes_of, paper, shared, warm_up
+from lin2012.trials import (
+    Fitted,
+    Recorder,
+    Row,
+    Snapshot,
+    TimedMaster,
+    TimedStumps,
+    as_row,
+    draw,
+    generate,
+    n_classes_of,
+    paper,
+    shared,
+    warm_up,
+)
 
 # Its dual problem, and the stump that separates a class
 
@@ -255,6 +270,91 @@ def race(master: Exponential, columns: Rounds, optima: np.ndarray, accuracy: flo
         if seconds > limit or master.state.objective > (1 + 1.001 * accuracy) * optimum:
             return math.inf
     return seconds
+
+
+ROUGH = ("L-BFGS-B, 1e-1", "L-BFGS-B, 1e-3", "L-BFGS-B, 1e-5")
+TOLERANCES = ("FCD 1", "FCD 2", *ROUGH, "L-BFGS-B", "Newton")
+
+
+class RoughMaster(TimedMaster):
+    """The master of problem (2) by L-BFGS-B, ended by a relative decrease of the objective."""
+
+    def __init__(self, labels: np.ndarray, C: float, ftol: float) -> None:
+        super().__init__(labels, C, solver="lbfgsb")
+        self._solver = LimitedMemory(self.state, ftol=ftol)
+
+
+@paper.trials("tolerances", methods=TOLERANCES, datasets=FIGURE6_SETS, together=True)
+def tolerances(
+    trial: Trial, *, tolerance_points: list[int], figure6_C: float, eps: float, lbfgsb_limit: float
+) -> dict[str, dict[str, np.ndarray | float]]:
+    """What figure 6 does, with L-BFGS-B at several tolerances; all values depend on the machine's speed."""
+    data, rows = draw(trial), {}
+    warm_up(str(data.X.dtype))
+    for method in TOLERANCES:
+        if method in ROUGH:
+            master = RoughMaster(data.y, figure6_C, float(method.split()[1]))
+            fitted = rounds_of(master, data, tolerance_points, lbfgsb_limit)
+        else:
+            options = solver_options(method, eps, lbfgsb_limit)
+            fitted = generate(data, tolerance_points, C=figure6_C, random_state=trial.seed(), **options)
+        rows[method] = {
+            "late_objective": fitted.path("objective"),
+            "late_rounds": fitted.rounds,
+            "late_error": fitted.errors(data.X_test, data.y_test)[-1],
+            "seconds_curve": fitted.path("seconds").round(4),
+        }
+    return rows
+
+
+def rounds_of(master: TimedMaster, data: Draw, points: Sequence[int], limit: float) -> Fitted:
+    """Fit CW with a master that is given, as ``generate`` does."""
+    start, oracle = process_time(), TimedStumps(data.X)
+    recorder = Recorder(master, set(points), start, limit)
+    options = {"per_output": True, "repeat": True, "keep_weights": False, "callback": recorder}
+    result = column_generation(oracle, master, max(points), **options)
+    T = len(result.rounds)
+    recorder.take(result, T)
+    snapshots = [recorder.snapshots[min(point, T)] for point in points]
+    outputs, found = np.array(result.outputs, dtype=np.intp), oracle.collect(result.keys)
+    return Fitted(found, result.keys, outputs, n_classes_of(data), snapshots, T)
+
+
+@paper.trials("searches", methods=("CW", "MultiBoost"), together=True)
+def searches(
+    trial: Trial, *, figure6_C: float, search_rounds: int, repeats: int
+) -> dict[str, dict[str, float]]:
+    """Seconds of one search for all classes, by our search and by one that looks at every cut."""
+    data, rows = draw(trial), {}
+    oracle, plain = StumpOracle(data.X), PlainSearch(data.X)
+    for name in ("CW", "MultiBoost"):
+        master = Exponential(data.y, figure6_C, per_class=name == "CW", tol=1e-2)
+        column_generation(oracle, master, search_rounds, per_output=master.per_class, repeat=True)
+        V = cut_bits(master.pricing_weights())
+        rows[name] = {
+            f"{how}_seconds": seconds_of(search, V, repeats=repeats, clock=process_time)
+            for how, search in (("bounded", oracle.best), ("plain", plain.best))
+        }
+    return rows
+
+
+class PlainSearch:
+    """The search (4) over all stumps without any bound: every cut of every feature, for all classes."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        self._orders = [np.argsort(column, kind="stable") for column in X.T]
+        self._ends = [
+            np.append(np.diff(column[order]) != 0, True)
+            for column, order in zip(X.T, self._orders, strict=True)
+        ]
+
+    def best(self, V: np.ndarray) -> np.ndarray:
+        """Return the largest score of each class."""
+        whole, best = V.sum(axis=0), np.abs(V.sum(axis=0))
+        for order, ends in zip(self._orders, self._ends, strict=True):
+            below = np.cumsum(V[order], axis=0)[ends]
+            np.maximum(best, np.abs(whole - 2.0 * below).max(axis=0), out=best)
+        return best
 
 
 @paper.trials("accuracy", methods=("Newton", "L-BFGS-B", "FCD"), together=True)

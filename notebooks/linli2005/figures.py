@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch
 
+from kernsemble.report.comparisons import holm, mean_and_spread, paired_p_value
 from kernsemble.report.figures import PALETTE, draw_band, draw_boundary, draw_classes, subplots
+from kernsemble.report.published import own_cells
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.bench import Draw
+from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from linli2005.claims import z_of_stand_in, z_scores
+from linli2005.claims import KERNELS, z_of_stand_in, z_scores
+from linli2005.facts import BASES, CELLS, four_cells
 from linli2005.theory import perceptron_weights, stump_weights
 from linli2005.trials import (
     DRAWN_METHODS,
+    HALF_WIDTH,
+    N_CELLS,
     PLANE_SET,
+    REAL_SETS,
     DataProtocol,
     class_densities,
     draw,
@@ -50,7 +60,8 @@ def draw_disagreement(study: Study) -> Figure:
     """Draw how far the boundaries of figure 2 are from Bayes, over all draws."""
     evidence = study.evidence("figure2")
     figure, axes = subplots(1, 3, size=(10, 2.8), sharey=True)
-    titles = {"area": "area of disagreement", "probability": "probability", "excess": "excess error"}
+    titles = {"area": "area where they differ", "probability": "probability of a point there"}
+    titles |= {"excess": "excess error"}
     for panel, (metric, title) in zip(axes, titles.items(), strict=True):
         look = {"medianprops": {"color": PALETTE[1]}, "flierprops": {"markersize": 3}}
         panel.boxplot(evidence.array(metric)[:, 0], orientation="horizontal", widths=0.6, **look)
@@ -60,15 +71,35 @@ def draw_disagreement(study: Study) -> Figure:
     return figure
 
 
+def draw_where(study: Study) -> Figure:
+    """Draw the share of each block of the square on which a classifier and Bayes disagree, over draws."""
+    evidence = study.evidence("where")
+    axis, points = plane_points()
+    first, second = class_densities(points)
+    edge = np.linspace(-HALF_WIDTH, HALF_WIDTH, N_CELLS // 10 + 1)
+    figure, axes = subplots(1, len(DRAWN_METHODS), size=(10.5, 3), sharey=True)
+    for panel, name in zip(axes, DRAWN_METHODS, strict=True):
+        share = evidence.curves("share", dataset=PLANE_SET, method=name)
+        if len(share):
+            blocks = share.mean(axis=0).reshape(len(edge) - 1, -1)
+            image = panel.pcolormesh(edge, edge, blocks, cmap="Greys", vmin=0, vmax=50, rasterized=True)
+        draw_boundary(panel, (axis, axis), np.log(first / second), color=PALETTE[2], shade=False)
+        panel.set(title=name, aspect="equal", xlabel="feature 1")
+    axes[0].set_ylabel("feature 2")
+    if evidence.is_complete(PLANE_SET, *DRAWN_METHODS):
+        figure.colorbar(image, ax=axes, label="disagreement (%)", shrink=0.8)
+    return figure
+
+
 def draw_selection(study: Study) -> Figure:
     """Draw the seconds of parameter selection, by dataset and method."""
     evidence = study.evidence("selection")
     figure, axes = subplots(size=(7.5, 4))
     for method, marker, color in zip(evidence.methods, "osD^v", PALETTE, strict=False):
         samples = [evidence.sample("selection_seconds", dataset=d, method=method) for d in evidence.datasets]
-        axes.plot(
-            [s.mean for s in samples], range(len(samples)), marker, color=color, label=method, markersize=6
-        )
+        means, bars = ([getattr(sample, name) for sample in samples] for name in ("mean", "se"))
+        look = {"fmt": marker, "color": color, "markersize": 5, "elinewidth": 1}
+        axes.errorbar(means, range(len(samples)), xerr=bars, label=method, **look)
     axes.set(xscale="log", xlabel="seconds for parameter selection")
     axes.set_yticks(range(len(evidence.datasets)), evidence.datasets)
     axes.invert_yaxis()
@@ -76,18 +107,20 @@ def draw_selection(study: Study) -> Figure:
     return figure
 
 
-def draw_base_learners(study: Study) -> Figure:
-    """Draw the test error of AdaBoost over perceptrons for several base learners."""
-    evidence = study.evidence("base_learner")
+def draw_base_learners(study: Study, exhibit: str = "base_learner") -> Figure:
+    """Draw the test error of AdaBoost over perceptrons for several base learners; dotted: printed."""
+    evidence, cells = study.evidence(exhibit), {(c.row, c.column): c for c in own_cells(study)}
     names, labels = evidence.methods, evidence.datasets
     figure, axes = subplots(1, len(labels), size=(2.2 * len(labels) + 2.5, 3.2), sharey=True, squeeze=False)
     for panel, label in zip(axes[0], labels, strict=True):
         curves = [evidence.curves("error", dataset=label, method=name) for name in names]
-        for k, rounds in enumerate(study.protocol("base_learner")["rounds"]):
+        for k, rounds in enumerate(study.protocol(exhibit)["rounds"]):
             means, bars = zip(*(_mean_and_error(curve[:, k]) for curve in curves), strict=True)
             panel.errorbar(
                 means, range(len(names)), xerr=bars, fmt="os"[k % 2], label=f"T = {rounds}", color=PALETTE[k]
             )
+            printed = float(cells[label.replace("-near", ""), f"AB-Perc-{rounds}"].mean)
+            panel.axvline(printed, color=PALETTE[k], linestyle=":", linewidth=1)
         panel.set(title=label, xlabel="test error (%)")
         panel.set_yticks(range(len(names)), names)
     axes[0, 0].invert_yaxis()
@@ -124,21 +157,28 @@ def draw_rounds(study: Study) -> Figure:
 
 
 def draw_modern(study: Study) -> Figure:
-    """Draw the test errors of the machines and of tree ensembles, on the runs that they share."""
+    """Draw by how much the other machines and tree ensembles err more than SVM-Perc, on the same runs."""
     tables, trees = study.evidence("table1"), study.evidence("modern")
     labels = [label for label in trees.datasets if label in tables.datasets]
-    figure, axes = subplots(size=(7.5, 4.6))
-    series = [(tables, name) for name in METHODS[:3]] + [(trees, name) for name in trees.methods]
-    for (evidence, name), color, marker in zip(series, PALETTE, "oDs^v<>p", strict=False):
-        samples = [evidence.sample("error", dataset=label, method=name) for label in labels]
-        shared = [trees.sample("error", dataset=label, method=trees.methods[0]).expected for label in labels]
-        means = [
-            s.values[:n].mean() if len(s.values) else np.nan for s, n in zip(samples, shared, strict=True)
-        ]
-        axes.plot(means, range(len(labels)), marker, color=color, label=name, markersize=5.5, alpha=0.85)
-    axes.set(xscale="log", xlabel="test error (%)")
-    axes.set_xticks([2, 3, 5, 10, 20], ["2", "3", "5", "10", "20"])
-    axes.minorticks_off()
+    figure, axes = subplots(size=(7.5, 5.6))
+    series = [(tables, "SVM-Stump", "o", 0), (tables, "SVM-Gauss", "D", 2)]
+    series += [
+        (trees, name, mark, 3 + k) for k, (name, mark) in enumerate(zip(trees.methods, "^v<", strict=False))
+    ]
+    axes.axvline(0, color=PALETTE[1], linewidth=1, label="SVM-Perc")
+    for row, label in enumerate(labels):
+        for k, (evidence, name, marker, color) in enumerate(series):
+            both = [evidence.sample("error", dataset=label, method=name).values]
+            both += [tables.sample("error", dataset=label, method="SVM-Perc").values]
+            runs = min(
+                len(trees.sample("error", dataset=label, method=trees.methods[0]).values), *map(len, both)
+            )
+            if runs:
+                mean, bar = _mean_and_error(both[0][:runs] - both[1][:runs])
+                look = {"color": PALETTE[color], "markersize": 4, "elinewidth": 1}
+                place, said = row + 0.14 * (k - 2), name if row == 0 else None
+                axes.errorbar(mean, place, xerr=bar, fmt=marker, label=said, **look)
+    axes.set(xlabel="points of test error more than SVM-Perc")
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
@@ -176,7 +216,11 @@ def draw_z_scores(study: Study) -> Figure:
     _draw_dots(axes, others, "the 12 other sets", -0.2, PALETTE[0])
     _draw_dots(axes, rings, "ringnorm, mean of norm 2", 0.05, PALETTE[1])
     _draw_dots(axes, moved, "ringnorm, mean of norm 1", 0.25, PALETTE[2])
-    axes.set(yticks=range(len(METHODS)), yticklabels=METHODS, xlabel="z = (ours − printed) / standard error")
+    axes.set_xscale("symlog", linthresh=4, linscale=2)  # a few are far out, all others near 0
+    ticks = [-20, -10, -4, -2, 0, 2, 4]
+    axes.set_xticks(ticks, [str(tick).replace("-", "\N{MINUS SIGN}") for tick in ticks])
+    axes.set(yticks=range(len(METHODS)), yticklabels=METHODS)
+    axes.set_xlabel("z = (ours − printed) / standard error, logarithmic beyond 4")
     axes.set_ylim(len(METHODS) - 0.5, -0.5)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
@@ -185,6 +229,73 @@ def draw_z_scores(study: Study) -> Figure:
 def _draw_dots(axes: Axes, z: dict[tuple[str, str], float], label: str, shift: float, color: str) -> None:
     places = [METHODS.index(method) + shift for _, method in z]
     axes.scatter(list(z.values()), places, s=18, color=color, label=label, linewidths=0, alpha=0.8)
+
+
+def show_ringnorm(study: Study) -> Table:
+    """Return the printed cells of ringnorm beside both readings of its second mean."""
+    evidence, declared, rows = study.evidence("table1"), z_scores(study), []
+    printed = {(c.row, c.column): c for c in own_cells(study)}
+    for label in ("ringnorm", "ringnorm-n"):
+        near, best = label.replace("ringnorm", "ringnorm-near"), z_of_stand_in(study, label)
+        for method in METHODS:
+            cell = printed[label, method]
+            row = [Cell(f"{label}, {method}"), Cell(f"{cell.mean} ± {cell.spread}")]
+            for name, z in ((label, declared.get((label, method))), (near, best.get((near, method)))):
+                sample = evidence.sample("error", dataset=name, method=method)
+                row += [Cell(mean_and_spread(sample.mean, sample.se) if len(sample.values) else "")]
+                row += [Cell("" if z is None else f"{z:.1f}")]
+            rows.append(tuple(row))
+    header = ("cell", "printed", "declared: norm 2", "z", "best reading: norm 1", "z ")
+    table = Table(header, tuple(rows), f"{scale_note(study)}Mean ± standard error; the mean of class 2.")
+    save_table(study, table, "ringnorm")
+    return table
+
+
+def _row_or_wait(label: str, values: Callable[[], list[str]], width: int) -> tuple[Cell, ...]:
+    """Return a row of a table; empty cells where its trials wait."""
+    try:
+        return (Cell(label), *map(Cell, values()))
+    except IncompleteEvidenceError:
+        return (Cell(label), *[Cell("")] * width)
+
+
+def _said(values: np.ndarray) -> str:
+    return mean_and_spread(values.mean(), values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0)
+
+
+def show_paired(study: Study) -> Table:
+    """Return SVM-Perc's error minus SVM-Gauss's on the real sets, run by run, with paired t-tests."""
+    evidence, leads = study.evidence("table1"), {}
+    for label in REAL_SETS:
+        if evidence.is_complete(label, *KERNELS[1:]):
+            leads[label] = evidence.array("error", [label], KERNELS[1:])[:, 0]
+    p = [paired_p_value(*errors.T) for errors in leads.values()]
+    corrected = holm(np.array(p)) if p else ()
+    rows = [
+        (Cell(label), Cell(_said(errors[:, 0] - errors[:, 1])), Cell(f"{raw:.4f}"), Cell(f"{after:.3f}"))
+        for (label, errors), raw, after in zip(leads.items(), p, corrected, strict=True)
+    ]
+    caption = f"{scale_note(study)}Points, mean ± standard error over runs; p of the paired t-test."
+    table = Table(("set", "SVM-Perc - SVM-Gauss", "p", "p, Holm"), tuple(rows), caption)
+    save_table(study, table, "paired")
+    return table
+
+
+def show_norms(study: Study) -> Table:
+    """Return the errors of two norms over J hypotheses and over all."""
+    rows = [
+        _row_or_wait(
+            f"{label}, {base}",
+            lambda label=label, base=base: [_said(v) for v in four_cells(study, label, base).T],
+            len(CELLS),
+        )
+        for base in BASES
+        for label in study.evidence("norms").datasets
+    ]
+    caption = f"{scale_note(study)}Mean test error ± standard error, on the same runs."
+    table = Table(("set", *CELLS), tuple(rows), caption)
+    save_table(study, table, "norms")
+    return table
 
 
 STEPS = (
@@ -219,7 +330,7 @@ def draw_steps(axes: Axes) -> None:
 
 def draw_stump_weights(axes: Axes, X: np.ndarray, beta: np.ndarray) -> None:
     """Draw the weights of the stumps against their threshold, a curve for each feature."""
-    for d, color in zip(range(X.shape[1]), PALETTE[2:], strict=False):
+    for d, color in zip(range(X.shape[1]), ("black", "#888888"), strict=False):
         margin = 0.1 * np.ptp(X[:, d])
         cuts, steps = stump_weights(X[:, d], beta, X[:, d].min() - margin, X[:, d].max() + margin)
         axes.stairs(steps, cuts, label=f"feature {d + 1}", color=color, linewidth=1.5)
@@ -251,7 +362,7 @@ def draw_boundaries(study: Study) -> Figure:
     first, second = class_densities(points)
     figure, axes = subplots(2, 2, size=(6.4, 6.7), sharex=True, sharey=True)
     for panel, name in zip(axes.flat, DRAWN_METHODS, strict=True):
-        for lengths in plane.runs("lengths", PLANE_SET, name, partial=True):
+        for lengths in plane.runs("lengths", PLANE_SET, name, partial=True)[:1]:
             draw_boundary(panel, (axis, axis), 2.0 * sides_of(lengths) - 1.0)
         draw_boundary(panel, (axis, axis), np.log(first / second), color=PALETTE[2], shade=False)
         draw_classes(panel, data.X, data.y, size=6)

@@ -22,7 +22,13 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from kernsemble.estimators.distance_svc import DistanceKernelSVC
-from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
+from kernsemble.kernels import (
+    gaussian_kernel,
+    perceptron_constants,
+    perceptron_kernel,
+    stump_constant,
+    stump_kernel,
+)
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
 from kernsemble.trials.bench import percent_wrong, powers_of_two
 from kernsemble.trials.trial import Trial
@@ -256,6 +262,27 @@ def _both_signs(rng: np.random.Generator, n: int) -> np.ndarray:
     y = 2.0 * rng.integers(0, 2, n) - 1.0
     y[:2] = -1.0, 1.0
     return y
+
+
+@paper.trials("capacity", methods=("Gaussian",), datasets=TABLE_SETS)
+def capacity(
+    trial: Trial, *, protocol: DataProtocol, n_points: int, n_labelings: int, log2_widths: list[int]
+) -> dict[str, np.ndarray]:
+    """Check the power of the Gaussian kernel as ``theorems`` does that of the others, for some gamma.
+
+    eigenvalue: smallest of the Gram matrix, whose diagonal is 1. separated: share of random labelings that
+    the hard-margin machine fits.
+    """
+    part = draw(trial, protocol)
+    X = np.unique(part.X, axis=0)
+    X = X[trial.shared_rng("points").permutation(len(X))[:n_points]]
+    rng = trial.shared_rng("labels")
+    labelings = [_both_signs(rng, len(X)) for _ in range(n_labelings)]
+    grams = [gaussian_kernel(X, gamma=gamma) for gamma in powers_of_two(log2_widths)]
+    return {
+        "eigenvalue": np.array([np.linalg.eigvalsh(K)[0] for K in grams]),
+        "separated": np.array([np.mean([_is_separated(K, y) for y in labelings]) for K in grams]),
+    }
 
 
 @paper.trials("sampling", methods=("stump", "perceptron"), datasets=GENERATED_SETS[:1])

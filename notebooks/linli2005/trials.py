@@ -1,6 +1,6 @@
 """The trials of linli2005: its sets and exhibits, and what tables I and II, figure 2 and their variants run.
 
-Machines are ``DistanceKernelSVCCV``, boosting is ``AdaBoost`` and ``LPBoost``, trees have the defaults of
+Machines are ``DistanceKernelSVCCV``, boosting is ``AdaBoost``, trees have the defaults of
 their libraries. A trial's keywords are grouped: ``DataProtocol`` says how it is drawn, ``FoldProtocol`` how
 it is cut for cross-validation, ``Protocol`` which of equally good parameters is taken, ``Learner`` what
 AdaBoost over perceptrons is.
@@ -8,7 +8,6 @@ AdaBoost over perceptrons is.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,7 +15,6 @@ from typing import Literal
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from kernsemble.data.base import Dataset
@@ -25,14 +23,12 @@ from kernsemble.data.scaling import fill_missing, scale_to_unit_range
 from kernsemble.data.store import load
 from kernsemble.estimators.adaboost import AdaBoost
 from kernsemble.estimators.distance_svc import DistanceKernelSVCCV
-from kernsemble.estimators.lpboost import LPBoost
 from kernsemble.kernels import gaussian_kernel, perceptron_kernel, stump_kernel
 from kernsemble.masters.kernel_hinge import cross_validate_path
 from kernsemble.trials.bench import (
     Draw,
     Folds,
     cut_folds,
-    first_best,
     percent_wrong,
     powers_of_two,
     seconds_of,
@@ -85,6 +81,7 @@ paper.exhibit(
     metrics=("area", "probability", "excess"),
 )
 paper.exhibit("plane", "The sides of the boundaries of figure 2, as drawn", metrics=("lengths",))
+paper.exhibit("where", "Where the classifiers of figure 2 disagree with Bayes", metrics=("share", "center"))
 paper.exhibit(
     "table1",
     "Test errors of SVMs and AdaBoost (tables I and II)",
@@ -96,6 +93,12 @@ paper.exhibit(
     metrics=("constant", "scaling", "eigenvalue", "separated", "distinct"),
     tolerance={"constant": 1e-6, "scaling": 1e-6, "eigenvalue": 1e-9},
 )
+paper.exhibit(
+    "capacity",
+    "The power of the Gaussian kernel",
+    metrics=("eigenvalue", "separated"),
+    tolerance={"eigenvalue": 1e-9},
+)
 paper.exhibit("sampling", "A kernel as the average of sampled hypotheses", metrics=("error", "predicted"))
 paper.exhibit(
     "selection",
@@ -104,10 +107,15 @@ paper.exhibit(
     timing=("selection_seconds",),
     alone=True,
 )
+paper.exhibit(
+    "libsvm",
+    "LIBSVM in place of our solver",
+    metrics=("error", "own_error", "differs", "same_choice"),
+    tolerance={"error": 1.0, "differs": 1.0, "same_choice": 1.0},
+)
 paper.exhibit("hard", "What happens without soft margins", metrics=("error",))
 paper.exhibit("protocol", "What other readings of the protocol change", metrics=("SVM-Stump", "SVM-Perc"))
 paper.exhibit("base_learner", "What the base learner of AdaBoost changes", metrics=("error", "train_error"))
-paper.exhibit("lpboost", "Boosting with slack variables", metrics=("error", "log2_C", "size"))
 paper.exhibit("modern", "Tree ensembles of today on the same trials", metrics=("error",))
 paper.exhibit("multiclass", "More than two classes", metrics=("error",))
 paper.exhibit("rounds", "Test error against the number of rounds", metrics=("error",))
@@ -366,28 +374,6 @@ def many_rounds(
     return {"error": errors_at(model, part, rounds)["error"]}
 
 
-@paper.trials("lpboost", methods=("LPBoost-Stump",), datasets=TABLE_SETS)
-def boosted_by_linear_programs(
-    trial: Trial, *, protocol: FoldProtocol, log2_C: list[int], n_rounds: int, tol: float
-) -> dict[str, float]:
-    """LPBoost over stumps, C by cross-validation on the folds of the machines; size: stumps of weight > 0."""
-    part = draw(trial, protocol)
-    models = [LPBoost(C=C, n_rounds=n_rounds, tol=tol) for C in powers_of_two(log2_C)]
-    correct = np.zeros(len(models), dtype=np.int64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the rounds may run out before the gap is closed
-        for fold in (part.part(*rows) for rows in folds_of(trial, part, protocol)):
-            fitted = [model.fit(fold.X, fold.y).predict(fold.X_test) for model in models]
-            correct += [int((predicted == fold.y_test).sum()) for predicted in fitted]
-        best = first_best(correct)
-        model = models[best].fit(part.X, part.y)
-    return {
-        "error": part.error(model.decision_function(part.X_test)),
-        "log2_C": log2_C[best],
-        "size": int((model.coef_ > 0).sum()),
-    }
-
-
 @paper.trials("multiclass", methods=tuple(KERNELS), datasets=MULTICLASS_SETS)
 def multiclass_machines(
     trial: Trial,
@@ -515,6 +501,53 @@ def _cross_validate_libsvm(kernels: list[Callable], part: Draw, folds: Folds, Cs
                 SVC(C=C, kernel="precomputed").fit(inner, part.y[train]).predict(outer)
 
 
+@paper.trials("libsvm", methods=tuple(KERNELS), datasets=TABLE_SETS)
+def by_libsvm(
+    trial: Trial,
+    *,
+    protocol: Protocol,
+    log2_C_distance: list[int],
+    log2_C_gauss: list[int],
+    log2_gamma: list[int],
+) -> dict[str, float]:
+    """Let LIBSVM, the paper's solver, select and train on the kernels, split and folds of a machine.
+
+    error, own_error: of LIBSVM and of the machine. differs: percent of test points on which they disagree
+    when both have the machine's parameters. same_choice: 1 if LIBSVM selects these, too.
+    """
+    part, name = draw(trial, protocol), trial.method.removeprefix("SVM-")
+    folds, Gaussian = folds_of(trial, part, protocol), name == "Gauss"
+    grids = (log2_C_gauss, log2_gamma) if Gaussian else (log2_C_distance,)
+    machine = tuned(trial.method, part, folds, protocol.ties, *grids)
+    kernels, Cs = _kernels(name, log2_gamma), powers_of_two(grids[0])
+    correct = np.array([[_libsvm_correct(kernel, C, part, folds) for kernel in kernels] for C in Cs])
+    k, g = np.unravel_index(correct.argmax(), correct.shape)  # the smallest of equals, C first
+    found = Cs.index(machine.best_C_), powers_of_two(log2_gamma).index(machine.best_gamma_) if Gaussian else 0
+    own = machine.decision_function(part.X_test) > 0
+    return {
+        "error": part.error(_by_libsvm(kernels[g], Cs[k], part)),
+        "own_error": part.error(machine.decision_function(part.X_test)),
+        "differs": percent_wrong(_by_libsvm(kernels[found[1]], Cs[found[0]], part) > 0, own),
+        "same_choice": float((k, g) == found),
+    }
+
+
+def _by_libsvm(kernel: Callable, C: float, part: Draw) -> np.ndarray:
+    """Return LIBSVM's scores of the test part, at its default tolerance."""
+    n, K = len(part.y), kernel(np.vstack([part.X, part.X_test]))
+    return SVC(C=C, kernel="precomputed").fit(K[:n, :n], part.y).decision_function(K[n:, :n])
+
+
+def _libsvm_correct(kernel: Callable, C: float, part: Draw, folds: Folds) -> int:
+    """Count the held-out points that LIBSVM gets right."""
+    K = kernel(part.X)
+    return sum(
+        int((SVC(C=C, kernel="precomputed").fit(K[np.ix_(train, train)], part.y[train])
+             .predict(K[np.ix_(test, train)]) == part.y[test]).sum())
+        for train, test in folds
+    )  # fmt: skip
+
+
 @paper.trials("figure2", methods=PLANE_METHODS, datasets=(PLANE_SET,), together=True)
 def boundaries(
     trial: Trial, *, protocol: Protocol, log2_C_distance: list[int], learner: Learner
@@ -536,6 +569,27 @@ def drawn_sides(
         replace(trial, exhibit="figure2", method="boundaries"), protocol, log2_C_distance, learner
     )
     return {name: {"lengths": run_lengths(scores[name] > 0)} for name in DRAWN_METHODS}
+
+
+@paper.trials("where", methods=DRAWN_METHODS, datasets=(PLANE_SET,), together=True)
+def where_they_differ(
+    trial: Trial, *, protocol: Protocol, log2_C_distance: list[int], learner: Learner
+) -> dict[str, dict[str, float | np.ndarray]]:
+    """Where in the square the classifiers of figure 2's draws differ from Bayes, in percent.
+
+    share: of each block of 10 x 10 cells, row by row. center: of the middle ninth of the square.
+    """
+    scores = _plane_scores(
+        replace(trial, exhibit="figure2", method="boundaries"), protocol, log2_C_distance, learner
+    )
+    first, second = class_densities(plane_points()[1])
+    third, found = N_CELLS // 3, {}
+    for name in DRAWN_METHODS:
+        differs = ((scores[name] > 0) != (first > second)).reshape(N_CELLS, N_CELLS)
+        blocks = differs.reshape(N_CELLS // 10, 10, N_CELLS // 10, 10).mean(axis=(1, 3))
+        middle = differs[third : 2 * third, third : 2 * third]
+        found[name] = {"share": (100.0 * blocks).ravel(), "center": 100.0 * float(middle.mean())}
+    return found
 
 
 def _plane_scores(

@@ -21,9 +21,19 @@ from kernsemble.report.figures import (
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
+from shen2014.alternatives import FRESH_PERCEPTRONS
 from shen2014.claims import oracle_calls
-from shen2014.facts import printed_cells
-from shen2014.trials import IDA_SETS, VISION_SETS, printed_label, toy_draw
+from shen2014.facts import LABELS, printed_cells
+from shen2014.trials import ENSEMBLES, IDA_SETS, MACHINES, TIMED_SETS, VISION_SETS, printed_label, toy_draw
+
+_BLUE, _ORANGE, _GREEN, _PINK, _AMBER, _SKY, _BLACK = PALETTE[:7]
+COLORS = {  # of a method, the same in all figures
+    "AdaBoost": _BLUE, "LPBoost": _GREEN, "SVM": _PINK, "CGENS": _ORANGE, "RFF": _AMBER,
+    "LPBoost, dual simplex": _GREEN, "LPBoost, interior point": _BLACK,
+    "AdaBoost.MH": _BLUE, "AdaBoost.ECC": _SKY, "MultiBoost": _GREEN, "CGENS-SLS": _ORANGE,
+    "stump machine": _PINK, "Gaussian machine": _BLACK,
+    "CGENS, 500 stumps": _ORANGE, "CGENS, 500 cosines": _AMBER,
+}  # fmt: skip
 
 
 def draw_legend(axes: Axes, **options: object) -> None:
@@ -48,11 +58,13 @@ def draw_toy(study: Study) -> Figure:
         draw_boundary(plane, grid, stumps.decision(grid_points(grid), votes, b))
     draw_classes(plane, data.X, data.y, size=10)
     plane.set(title=f"CGENS, {rounds[-1]} rounds", aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
-    for method, color in zip(evidence.methods, PALETTE, strict=False):
+    for method in evidence.methods:
         for metric, style in (("train", "--"), ("test", "-")):
             curves = evidence.curves(metric, dataset="toy", method=method)
             if len(curves):
-                draw_band(errors, rounds, curves, f"{method}, {metric}", color=color, linestyle=style)
+                draw_band(
+                    errors, rounds, curves, f"{method}, {metric}", color=COLORS[method], linestyle=style
+                )
     errors.set(xscale="log", xlabel="rounds", ylabel="error (%)")
     draw_legend(errors)
     return figure
@@ -66,8 +78,8 @@ def draw_training_time(study: Study) -> Figure:
         (bottom, "figure2_examples", "digit_counts"),
     ):
         evidence, x = study.evidence(exhibit), study.protocol(exhibit)[name]
-        for method, color, marker in zip(evidence.methods, PALETTE, "os^", strict=False):
-            curves = evidence.curves("seconds_curve", dataset="MNIST", method=method)
+        for method, marker in zip(evidence.methods, "os^", strict=False):
+            color, curves = COLORS[method], evidence.curves("seconds_curve", dataset="MNIST", method=method)
             if len(curves):
                 cut = curves[0] > study.protocol(exhibit)["time_limit"]
                 if exhibit == "figure2":  # the last reading lies before the round that was the last
@@ -91,17 +103,21 @@ def _draw_cut(axes: Axes, x: list, y: np.ndarray, cut: np.ndarray, **style: str)
 
 
 def draw_vision(study: Study) -> Figure:
-    """Draw figure 3: test error and seconds against rounds on the vision sets that the scale runs."""
+    """Draw figure 3: test error (printed ends as circles) and seconds against rounds on the vision sets."""
     evidence, rounds = study.evidence("table3"), study.protocol("table3")["checkpoints"]
+    printed = printed_cells(study.root)
     labels = [label for label in evidence.datasets if label in VISION_SETS] or evidence.datasets[:2] or ("",)
     figure, axes = subplots(2, len(labels), size=(2.8 * len(labels) + 0.6, 5), squeeze=False, sharex=True)
     for (top, bottom), label in zip(axes.T, labels, strict=True):
-        for method, color in zip(evidence.methods, PALETTE, strict=False):
-            curves = evidence.curves("curve", dataset=label, method=method)
+        for method in evidence.methods:
+            color, curves = COLORS[method], evidence.curves("curve", dataset=label, method=method)
             seconds = evidence.curves("seconds_curve", dataset=label, method=method)
             if len(curves):
                 draw_band(top, rounds[3:], curves[:, 3:], method, color=color)
                 draw_band(bottom, rounds[3:], seconds[:, 3:], method, color=color)
+                if ("table3", label, method) in printed:
+                    value = printed["table3", label, method].value
+                    top.plot(rounds[-1], value, "o", mfc="none", color=color, markersize=7)
         top.set(title=label)
         bottom.set(xlabel="rounds", yscale="log")
     axes[0, 0].set_ylabel("test error (%)")
@@ -120,11 +136,12 @@ def draw_features(study: Study) -> Figure:
     """Draw figure 5: how many of the 60 stumps look at each feature of spam, on average."""
     evidence = study.evidence("table4")
     figure, axes = subplots(size=(9, 3))
-    for method, shift, color in zip(("AdaBoost", "Ours"), (-0.2, 0.2), PALETTE[:2], strict=True):
+    for method, shift in (("AdaBoost", -0.2), ("Ours", 0.2)):
         counts = evidence.curves("features", dataset="spam", method=method)
         if len(counts):
             places = 1 + np.arange(counts.shape[1]) + shift
-            axes.bar(places, counts.mean(axis=0), 0.4, color=color, label=method.replace("Ours", "CGENS"))
+            name = method.replace("Ours", "CGENS")
+            axes.bar(places, counts.mean(axis=0), 0.4, color=COLORS[name], label=name)
     axes.set(xlabel="feature", ylabel="of 60 stumps", xlim=(0, 58))
     axes.set_xticks(
         list(_NAMED), [f"{word} {place}" for place, word in _NAMED.items()], rotation=60, ha="right"
@@ -206,8 +223,7 @@ def draw_draws(study: Study) -> Figure:
 
 def _color(method: str) -> str:
     """Return a method's color, the same for all hypotheses."""
-    names = ("AdaBoost", "LPBoost", "SVM", "CGENS", "RFF")
-    return PALETTE[names.index(method.rpartition(":")[2])]
+    return COLORS[method.rpartition(":")[2]]
 
 
 def _draw_repeated(panel: Axes, x: float, evidence: Evidence, row: str, method: str, color: str) -> None:
@@ -229,8 +245,8 @@ def draw_calls(study: Study) -> Figure:
     for panel in axes.ravel()[len(labels) :]:
         panel.set_axis_off()
     for panel, label in zip(axes.ravel(), labels, strict=False):
-        for method, color in (("AdaBoost", PALETTE[0]), ("CGENS", PALETTE[1])):
-            curves = evidence.curves("by_calls", dataset=label, method=method)
+        for method in ("AdaBoost", "CGENS"):
+            color, curves = COLORS[method], evidence.curves("by_calls", dataset=label, method=method)
             if len(curves):
                 draw_band(panel, calls, curves, method, color=color, marker="o", markersize=3)
         panel.set_title(label, fontsize=9)
@@ -314,7 +330,8 @@ def draw_pools(study: Study) -> Figure:
     lines += [family for family in evidence.methods if not family.startswith("stump")]
     lines += ["printed, table II"] if lines and lines[-1] != "printed, table I" else []
     for panel, label in zip(axes, labels, strict=False):
-        for method, color, marker in zip(("AdaBoost", "LPBoost", "CGENS"), PALETTE, "os^", strict=False):
+        for method, marker in zip(("AdaBoost", "LPBoost", "CGENS"), "os^", strict=True):
+            color = COLORS[method]
             style = {"fmt": marker, "color": color, "markersize": 5, "linewidth": 1}
             for y, line in enumerate(lines):
                 curves = evidence.curves(method, dataset=label, method=line) if label else []
@@ -364,9 +381,9 @@ def draw_prediction(study: Study) -> Figure:
     evidence = study.evidence("prediction")
     labels = evidence.datasets or ("",)
     figure, axes = _grid_of(labels, height=2.8)
-    for method, color, marker in zip(evidence.methods, PALETTE, "osD^", strict=False):
+    for method, marker in zip(evidence.methods, "osD^", strict=False):
         for panel, label in zip(axes, labels, strict=False):
-            _draw_way(panel, evidence, label, method, color, marker)
+            _draw_way(panel, evidence, label, method, COLORS[method], marker)
     for panel, label in zip(axes, labels, strict=False):
         panel.set(title=label, xscale="log", xlabel="seconds for 10,000 points", ylabel="test error (%)")
     draw_legend(axes[min(3, len(labels)) - 1], **_BESIDE)
@@ -385,3 +402,113 @@ def _draw_way(panel: Axes, evidence: Evidence, label: str, method: str, color: s
         name = method.replace("500 ", "10 to 500 ")
         x, y = np.median(seconds, axis=0), errors.mean(axis=0)
         panel.plot(x, y, marker=marker, color=color, label=name, markersize=3)
+
+
+_LINES = {"free": "-", "penalized": ":", "none": "--"}
+
+
+def draw_intercept(study: Study) -> Figure:
+    """Draw what the intercept does: ringnorm by C, its stumps weighed again, and the other sets."""
+    evidence, exponents = study.evidence("intercept"), study.protocol("intercept")["log2_C_intercept"]
+    figure, (curves, swapped, others) = subplots(1, 3, size=(12, 3.5))
+    there = {row: label for row, label in LABELS.items() if label in evidence.datasets}
+    ring, printed = printed_label("ringnorm"), printed_cells(study.root)
+    for name in ("CGENS", "LPBoost"):
+        for intercept, line in _LINES.items():
+            found = evidence.curves("curve", dataset=ring, method=f"{name}, {intercept}")
+            if len(found):
+                draw_band(
+                    curves, exponents, found, f"{name}, {intercept}", color=COLORS[name], linestyle=line
+                )
+        curves.axhline(
+            printed["table1", "ringnorm", name].value, color=COLORS[name], linewidth=0.8, alpha=0.6
+        )
+    curves.set(title="ringnorm", xlabel="$\\log_2 C$", ylabel="test error (%)", yscale="log")
+    curves.set_yticks((5, 7, 10, 15, 20, 30), ["5", "7", "10", "15", "20", "30"])
+    curves.minorticks_off()
+    draw_legend(curves, fontsize=7)
+    _draw_exchanged(swapped, evidence, ring)
+    for name, marker, shift in (("CGENS", "^", -0.12), ("LPBoost", "s", 0.12)):
+        for place, label in enumerate(there.values()):
+            pair = [evidence.curves("curve", dataset=label, method=f"{name}, {i}") for i in ("none", "free")]
+            if all(map(len, pair)):
+                less = [some.mean(axis=0).min() for some in pair]
+                others.plot(less[0] - less[1], place + shift, marker, color=COLORS[name], markersize=5)
+        others.plot([], [], marker, color=COLORS[name], label=name)
+    others.axvline(0.0, color="gray", linewidth=1)
+    others.set(title="all sets that were run", xlabel="without an intercept less with (points)")
+    others.set_yticks(range(len(there)), list(there))
+    others.invert_yaxis()
+    draw_legend(others)
+    return figure
+
+
+def _draw_exchanged(panel: Axes, evidence: Evidence, ring: str) -> None:
+    """Draw four errors of each method: stumps found with or without, f with or without an intercept."""
+    lines = (("free", "curve"), ("none", "exchanged"), ("none", "curve"), ("free", "exchanged"))
+    for name, shift in (("CGENS", -0.2), ("LPBoost", 0.2)):
+        lengths = []
+        for found, weighed in lines:
+            runs = evidence.curves(weighed, dataset=ring, method=f"{name}, {found}")
+            lengths.append(runs.mean(axis=0).min() if len(runs) else np.nan)
+        bars = panel.barh(np.arange(4) + shift, lengths, 0.4, color=COLORS[name], label=name)
+        panel.bar_label(bars, fmt="%.1f", fontsize=7)
+    words = ("with, weighed with", "without, weighed with", "without, weighed without")
+    panel.set_yticks(range(4), [*words, "with, weighed without"], fontsize=8)
+    panel.invert_yaxis()
+    panel.set(title="ringnorm, stumps found ...", xlabel="least test error (%)", xlim=(0, 32))
+    draw_legend(panel, loc="upper right")
+
+
+def draw_fresh(study: Study) -> Figure:
+    """Draw perceptrons: printed (o), one pool (x) and fresh pools (filled, with a standard error)."""
+    once, fresh, printed = study.evidence("table2"), study.evidence("fresh"), printed_cells(study.root)
+    labels = [row for row, label in LABELS.items() if label in fresh.datasets]
+    figure, axes = subplots(size=(9, 3.4))
+    for k, method in enumerate(FRESH_PERCEPTRONS):
+        color = _color(method)
+        for place, row in enumerate(labels):
+            x, label = place + 0.22 * (k - 1), LABELS[row]
+            samples = [e.sample("error", dataset=label, method=method) for e in (once, fresh)]
+            value = printed["table2", row, method].value
+            axes.plot([x, x], [value, samples[0].mean], color=color, linewidth=0.7, alpha=0.5)
+            axes.plot(x, value, "o", mfc="none", color=color, markersize=8)
+            axes.plot(x, samples[0].mean, "x", color=color, markersize=6)
+            axes.errorbar(x, samples[1].mean, yerr=samples[1].se, fmt=".", color=color, markersize=6)
+        axes.plot([], [], "s", color=color, label=method.rpartition(":")[2])
+    for marker, name in (("o", "printed"), ("x", "one pool"), (".", "fresh pools, ± standard error")):
+        axes.plot([], [], marker, color="gray", mfc="none" if marker == "o" else "gray", label=name)
+    axes.set(ylabel="test error (%)", yscale="log")
+    axes.set_yticks(_ERRORS, [str(error) for error in _ERRORS])
+    axes.minorticks_off()
+    axes.set_xticks(range(len(labels)), labels)
+    draw_legend(axes, **_BESIDE)
+    return figure
+
+
+def draw_entries(study: Study) -> Figure:
+    """Draw how many times faster an ensemble is against how many support vectors a hypothesis stands for."""
+    evidence = study.evidence("prediction")
+    figure, axes = subplots(size=(5.2, 3.6))
+    pairs = [pair for pair in zip(MACHINES, ENSEMBLES, strict=True) if set(pair) <= set(evidence.methods)]
+    for machine, ensemble in pairs:
+        x, y = [], []
+        for label in (label for label in TIMED_SETS if label in evidence.datasets):
+            found = [
+                [np.median(evidence.sample(m, dataset=label, method=method).values) for m in _OF_ENTRIES]
+                for method in (machine, ensemble)
+            ]
+            (many, slow), (few, fast) = found
+            x.append(many / few)
+            y.append(slow / fast)
+            axes.annotate(label, (x[-1], y[-1]), fontsize=7, xytext=(4, 3), textcoords="offset points")
+        axes.plot(x, y, "o", color=COLORS[ensemble], label=f"{machine} / {ensemble.rpartition(' ')[2]}")
+    ends = np.array([0.1, 3.0])
+    axes.plot(ends, ends, color="gray", linewidth=1, label="entries of equal price")
+    axes.axhline(1.0, color="gray", linewidth=1, linestyle=":", label="equally fast")
+    axes.set(xscale="log", yscale="log", xlabel="support vectors / hypotheses", ylabel="seconds, ratio")
+    draw_legend(axes, fontsize=8)
+    return figure
+
+
+_OF_ENTRIES = ("size", "eval_seconds")

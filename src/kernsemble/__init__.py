@@ -22,17 +22,23 @@ _ESTIMATORS = {
     "LPBoost": "lpboost",
     "MultiBoost": "multiboost",
 }
-_FUNCTIONS = {"perceptron_kernel": "kernels", "stump_kernel": "kernels", "load": "data"}
+_OTHERS = {
+    "ShapeDisplay": "estimators.shape_display",
+    "StreamedCGEns": "growth.streamed_cgens",
+    "load": "data",
+    "perceptron_kernel": "kernels",
+    "stump_kernel": "kernels",
+}
 
-__all__ = ["__version__", *_ESTIMATORS, *_FUNCTIONS]
+__all__ = ["__version__", *_ESTIMATORS, *_OTHERS]
 
 
 def __getattr__(name: str):
     """Import a public name when it is first used: ``import kernsemble`` alone stays cheap."""
     if name in _ESTIMATORS:
         return getattr(import_module(f"kernsemble.estimators.{_ESTIMATORS[name]}"), name)
-    if name in _FUNCTIONS:
-        return getattr(import_module(f"kernsemble.{_FUNCTIONS[name]}"), name)
+    if name in _OTHERS:
+        return getattr(import_module(f"kernsemble.{_OTHERS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -6,6 +6,7 @@ paths, ``..``) or stand for another file (links, devices) are refused, whatever 
 
 from __future__ import annotations
 
+import bz2
 import io
 import tarfile
 import zipfile
@@ -14,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 
 MAX_MEMBER_BYTES = 1 << 30
+MAX_PICTURE_BYTES = 1 << 26
+MAX_TEXT_BYTES = 1 << 28
 
 
 class UnsafeArchiveError(RuntimeError):
@@ -91,6 +94,29 @@ def _tar_names(name: str, content: bytes) -> list[str]:
     return [member.name for member in members]
 
 
+def expand_bz2(name: str, content: bytes, limit: int = MAX_TEXT_BYTES) -> bytes:
+    """Return what a bz2 file holds; UnsafeArchiveError if that is more than is allowed.
+
+    Examples
+    --------
+    >>> import bz2
+    >>> from kernsemble.data.archives import expand_bz2
+    >>> expand_bz2("numbers.bz2", bz2.compress(b"1 2 3"))
+    b'1 2 3'
+    """
+    with _explained(name), bz2.open(io.BytesIO(content)) as stream:
+        found = stream.read(limit + 1)
+    if len(found) > limit:
+        raise UnsafeArchiveError(f"{name}: more than {limit} bytes when unpacked; refused.")
+    return found
+
+
+def read_picture(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a picture of an open zip archive; UnsafeArchiveError if it is larger than any picture is."""
+    _refuse_size(archive.getinfo(name).file_size, name, str(archive.filename or "archive"), MAX_PICTURE_BYTES)
+    return archive.read(name)
+
+
 def refuse_unsafe_path(path: str, archive: str) -> None:
     """Raise UnsafeArchiveError for a path that is absolute or leaves its folder."""
     parts = PurePosixPath(path.replace("\\", "/")).parts
@@ -105,7 +131,7 @@ def _read_zip(name: str, content: bytes, path: str) -> bytes:
         except KeyError:
             raise FileNotFoundError(_missing(name, path, archive.namelist())) from None
         _refuse_zip_link(info, name)
-        _refuse_size(info.file_size, path, name)
+        _refuse_size(info.file_size, path, name, MAX_MEMBER_BYTES)
         return archive.read(info)
 
 
@@ -116,7 +142,7 @@ def _read_tar(name: str, content: bytes, path: str) -> bytes:
         for member in archive:
             if member.name.removeprefix("./") == path:
                 _refuse_tar_link(member, name)
-                _refuse_size(member.size, path, name)
+                _refuse_size(member.size, path, name, MAX_MEMBER_BYTES)
                 stream = archive.extractfile(member)
                 if stream is not None:
                     return stream.read()
@@ -136,11 +162,9 @@ def _refuse_tar_link(member: tarfile.TarInfo, archive: str) -> None:
         raise UnsafeArchiveError(f"{archive}: member {member.name!r} is not a regular file; refused.")
 
 
-def _refuse_size(size: int, path: str, archive: str) -> None:
-    if size > MAX_MEMBER_BYTES:
-        raise UnsafeArchiveError(
-            f"{archive}: member {path!r} has {size} bytes, more than {MAX_MEMBER_BYTES}; refused."
-        )
+def _refuse_size(size: int, path: str, archive: str, limit: int) -> None:
+    if size > limit:
+        raise UnsafeArchiveError(f"{archive}: member {path!r} has {size} bytes, more than {limit}; refused.")
 
 
 def _debian_data(name: str, content: bytes) -> tuple[str, bytes]:

@@ -2,7 +2,8 @@
 
 A file is looked for in the folder that the environment variable KERNSEMBLE_DATA names, then in the cache
 that ``fetch`` fills. Its arrays must have the sha256 of the register, or that of the receipt that ``fetch``
-wrote beside it when it converted an official archive whose conversion is not bit-exact.
+wrote beside it when it converted an official archive whose conversion is not bit-exact. Such data can be
+loaded; no evidence is computed from them, because its rows name the registered data.
 """
 
 from __future__ import annotations
@@ -78,6 +79,23 @@ def check_digest(source: Source, path: Path, found: str) -> None:
         raise DatasetDamaged(
             f"{path}: expected contents with sha256 {expected}, found {found}. Repair: {repair}"
         )
+
+
+def other_digest(source: Source, path: Path) -> str:
+    """Return the digest that a receipt gives a large set's file; nothing if it is the register's."""
+    receipt = receipt_path(path)
+    if not receipt.is_file():
+        return ""
+    try:
+        found = str(json.loads(receipt.read_text(encoding="utf-8"))["sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DatasetDamaged(f"{receipt}: is no receipt. Repair: {fetch_command(source)}") from None
+    return "" if found == registered_digest(source, path) else found
+
+
+def registered_digest(source: Source, path: Path) -> str:
+    """Return the sha256 that the register gives a large set: of its arrays, or of an archive as it is."""
+    return source.sha256["arrays" if path.suffix == ".npz" else "file"]
 
 
 def receipt_path(path: Path) -> Path:

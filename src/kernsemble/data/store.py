@@ -40,9 +40,10 @@ def load(name: str) -> Dataset:
     """
     source = get_source(name)
     if source.kind == "large":
-        from kernsemble.data.large import find_large, load_large
+        from kernsemble.data.large import find_large, load_large, other_digest
 
         path = find_large(source)
+        other_digest(source, path)  # a receipt that is none is named
         dataset = load_large(source, path)
         check_form(dataset, source, path)
         return dataset

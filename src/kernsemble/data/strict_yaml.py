@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
+try:
+    import yaml
+except ModuleNotFoundError as error:  # no estimator needs it
+    raise ModuleNotFoundError(
+        "kernsemble.load and the register of datasets need PyYAML: pip install 'kernsemble[data]'.",
+        name="yaml",
+    ) from error
 
 MAX_DEPTH = 50
 MAX_VALUES = 100_000  # an alias counts as much as what it stands for

@@ -29,6 +29,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
@@ -83,6 +84,17 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
+def class_factors(class_weight: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Factor of each sample's weight by its class; "balanced" gives classes equal sums of weights."""
+    if not (isinstance(class_weight, str) and class_weight == "balanced"):
+        return compute_sample_weight(class_weight, y)
+    labels = np.unique(y, return_inverse=True)[1]
+    totals = np.bincount(labels, weight)
+    present = totals > 0
+    factors = np.divide(totals.sum(), present.sum() * totals, where=present, out=np.ones(len(totals)))
+    return factors[labels]
+
+
 def refuse_huge(values: np.ndarray, limit: float, what: str = "X") -> None:
     """Refuse values beyond what a solver's squares and sums can hold, nan among them."""
     largest = float(np.abs(values).max(initial=0.0))
@@ -131,6 +143,7 @@ def progress(n_rounds: int, verbose: bool | int, description: str) -> Iterable[i
     """Return ``range(n_rounds)``, with a progress bar on stderr when verbose."""
     if not verbose:
         return range(n_rounds)
+    check_scalar(verbose, "verbose", (bool, np.bool_, Integral))
     from tqdm.auto import tqdm  # imported here: a quiet fit does not pay for it
 
     return tqdm(range(n_rounds), desc=description, unit="round", leave=bool(verbose > 1))
@@ -158,6 +171,8 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         weight = check_weights(sample_weight, X.shape[0])
         check_consistent_length(X, y, weight)
+        if getattr(self, "class_weight", None) is not None:
+            weight = check_weights(weight * class_factors(self.class_weight, y, weight), X.shape[0])
         used = weight > 0
         if not used.all():  # a row without weight must not even move a threshold
             X, y, weight = X[used], y[used], weight[used]
@@ -172,7 +187,8 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         if self._binary_only and n_classes > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass. "
-                f"{type(self).__name__} got {n_classes} classes; use a multi-class method such as AdaBoostMH."
+                f"{type(self).__name__} got {n_classes} classes: take CGEnsSLS, MultiBoost or AdaBoostMH, "
+                "or put scikit-learn's OneVsRestClassifier around it."
             )
         return TrainingData(X, labels, weight, n_classes, used)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from kernsemble.column_generation import ColumnGeneration, StopReason, column_generation
+from kernsemble.column_generation import ColumnGeneration, StopReason
 from kernsemble.estimators._base import (
     EnsembleClassifier,
     TrainingData,
@@ -18,14 +20,17 @@ from kernsemble.estimators._base import (
     progress,
     warn_of_gap,
 )
+from kernsemble.estimators._watching import CallbackSupportMixin, generate
+from kernsemble.hypotheses._fixed_point import clear_ties
 from kernsemble.hypotheses.base import Oracle, generator, label
 from kernsemble.hypotheses.factory import make_oracle
 from kernsemble.masters.base import Master
 
+_LIKE_ROUNDS = 20  # an integer that is more likely a number of rounds than a cost
 _SLACK = 2e-6  # of tol where no hypothesis is missing: scores may exceed the threshold by 1e-6
 
 
-class ColumnGenerationClassifier(EnsembleClassifier):
+class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
     """Classifier fitted by column generation; a subclass says with which master, in ``_master``.
 
     It needs the parameters ``C``, ``n_rounds``, ``base``, ``base_options``, ``tol``, ``random_state`` and
@@ -60,8 +65,11 @@ class ColumnGenerationClassifier(EnsembleClassifier):
         rounds = progress(n_rounds, self.verbose, label(self))
         master = self._master(data)
         options = {"per_output": self._per_output, "repeat": self._repeat}
+        told = {"X": X, "y": y}
+        if sample_weight is not None:
+            told["metadata"] = {"sample_weight": sample_weight}
         try:
-            result = column_generation(oracle, master, rounds, tol=self.tol or 0.0, **options)
+            result = generate(self, oracle, master, rounds, told, tol=self.tol or 0.0, **options)
         except np.linalg.LinAlgError as error:
             raise ValueError(f"C={self.C} is too large for double precision here: lower it.") from error
         self._keep(oracle, result)
@@ -74,8 +82,28 @@ class ColumnGenerationClassifier(EnsembleClassifier):
         self._warn_unless_done(result)
         return self
 
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return scores: (n,), positive for ``classes_[1]``, if two-class; otherwise (n, n_classes).
+
+        Of two classes, votes that end in a draw but for rounding score 0.
+        """
+        scores = super().decision_function(X)
+        return clear_ties(scores, self.coef_, self.intercept_) if scores.ndim == 1 else scores
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield ``decision_function(X)`` after each round; nothing where no round was run."""
+        for scores, (w, b) in zip(super().staged_decision_function(X), self.coef_path_, strict=True):
+            yield clear_ties(scores, w, b) if scores.ndim == 1 else scores
+
     def _check_cost(self) -> None:
         check_positive(self.C, "C")
+        if isinstance(self.C, Integral) and self.C >= _LIKE_ROUNDS:
+            warnings.warn(
+                f"C={self.C} is an integer, and large: the first parameter of {label(self)} is C. "
+                f"For a number of rounds pass n_rounds={self.C}; if C is meant, write {self.C}.0.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _certify(self, data: TrainingData) -> None:
         """Make the certificate that of the model as it is, where rounding can tell them apart."""

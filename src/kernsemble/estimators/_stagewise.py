@@ -9,11 +9,12 @@ import numpy as np
 
 from kernsemble.boosting.stagewise import Boosted
 from kernsemble.estimators._base import EnsembleClassifier, TrainingData, check_rounds, progress
+from kernsemble.estimators._probabilities import ProbabilisticClassifier
 from kernsemble.hypotheses.base import Oracle, generator, label
 from kernsemble.hypotheses.factory import make_oracle
 
 
-class StagewiseClassifier(EnsembleClassifier):
+class StagewiseClassifier(ProbabilisticClassifier, EnsembleClassifier):
     """Classifier that boosts for ``n_rounds``; a subclass says how, in ``_boost``."""
 
     def __init__(
@@ -23,6 +24,7 @@ class StagewiseClassifier(EnsembleClassifier):
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
         perfect: float | str = 1e-3,
+        class_weight: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -30,6 +32,7 @@ class StagewiseClassifier(EnsembleClassifier):
         self.base = base
         self.base_options = base_options
         self.perfect = perfect
+        self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
 
@@ -61,6 +64,7 @@ class StagewiseClassifier(EnsembleClassifier):
         self.coef_, self.intercept_ = W, 0.0
         self.errors_, self.objective_path_, self.message_ = found.errors, found.losses, found.message
         self.n_rounds_ = len(found.losses)
+        self._keep_shares(data)
         return self
 
     def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ class AdaBoost(StagewiseClassifier):
     perfect : float or "alone", default=1e-3
         What error a perfect hypothesis counts as, where e = 0 would give an infinite weight; or "alone": it
         becomes the whole ensemble.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
     verbose : bool or int, default=False
@@ -72,6 +75,28 @@ class AdaBoost(StagewiseClassifier):
     """
 
     _binary_only = True
+    _odds = 2.0
+
+    def __init__(
+        self,
+        n_rounds: int = 100,
+        *,
+        base: str | Callable[..., Oracle] = "stump",
+        base_options: Mapping[str, Any] | None = None,
+        perfect: float | str = 1e-3,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: bool | int = False,
+    ):
+        super().__init__(
+            n_rounds,
+            base=base,
+            base_options=base_options,
+            perfect=perfect,
+            class_weight=class_weight,
+            random_state=random_state,
+            verbose=verbose,
+        )
 
     def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:
         return adaboost(oracle, data.signs, rounds, weight=data.weight, perfect=self.perfect)

@@ -80,6 +80,8 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
     portable : bool, default=True
         Whether to choose the same columns on every computer: each round's problem is then solved to a
         relative gap of 1e-9, and of several dual solutions that of least norm prices the next column.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
         Draws the validation data and the centers.
     verbose : bool or int, default=False
@@ -158,6 +160,7 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         patience: int = 20,
         max_centers: int | None = None,
         portable: bool = True,
+        class_weight: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ) -> None:
@@ -176,6 +179,7 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         self.patience = patience
         self.max_centers = max_centers
         self.portable = portable
+        self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
 

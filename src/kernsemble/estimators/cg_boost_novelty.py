@@ -8,10 +8,12 @@ bi2004 symbols: alpha = ``coef_``, S = ``kernels``, T = ``n_rounds``.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import OutlierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from kernsemble.estimators._base import at_rows, check_weights
@@ -108,13 +110,13 @@ relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_,
         bound = positive / (self.nu * positive.sum())
         oracle = self._run(used, master, bound)
         self.offset_, objective = _best_margin(self._scores(used), bound)
-        self._certify(oracle, used, objective + 0.5 * float(self.coef_ @ self.coef_))
+        V = _feasible(master.pricing_weights(), bound)
+        self._certify(oracle, V, used, objective + 0.5 * float(self.coef_ @ self.coef_))
         self.dual_weights_ = at_rows(self.dual_weights_, weight > 0)
         return self
 
-    def _certify(self, oracle: KernelColumns, X: np.ndarray, objective: float) -> None:
-        """Gap between the objective and that of the dual weights, scaled to a sum of exactly 1."""
-        V = self.dual_weights_ / self.dual_weights_.sum()
+    def _certify(self, oracle: KernelColumns, V: np.ndarray, X: np.ndarray, objective: float) -> None:
+        """Gap between the objective and that of the dual weights V."""
         scores = V @ self.hypotheses_.outputs(X)
         scores = np.maximum(scores, 0.0) if self.positive else scores
         dual = -0.5 * (float(scores @ scores) + oracle.sum_of_squares(V))
@@ -134,6 +136,21 @@ relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_,
     def predict(self, X: Any) -> np.ndarray:
         """Return 1 for known samples and -1 for novel ones."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+
+def _feasible(V: np.ndarray, bound: np.ndarray) -> np.ndarray:
+    """Return the dual weights within their bounds and with sum 1, from which rounding keeps the master."""
+    total = float(V.sum())
+    if not abs(total - 1.0) < 1e-3:
+        warnings.warn(
+            f"CGBoostNovelty: the dual weights sum to {total:.3g}, not to 1: kernel values this large leave "
+            "them too few digits. Scale the features.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    V = np.minimum(V / total if total > 0.0 else 0.0, bound)
+    missing, room = 1.0 - float(V.sum()), bound - V
+    return V + room * (missing / room.sum()) if missing > 1e-9 else V
 
 
 def _best_margin(scores: np.ndarray, bound: np.ndarray) -> tuple[float, float]:

@@ -55,6 +55,8 @@ class CGEns(ColumnGenerationClassifier):
         Whether to fit the same ensemble on every computer. Restricted problems are then solved to the end,
         and where the hinge has several dual solutions the one of least norm prices the next hypothesis; it
         takes up to twice as long with tens of thousands of rows. The squared hinge has only one.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
     verbose : bool or int, default=False
@@ -117,6 +119,7 @@ class CGEns(ColumnGenerationClassifier):
         intercept: str = "free",
         tol: float | None = 1e-2,
         portable: bool = True,
+        class_weight: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -128,6 +131,7 @@ class CGEns(ColumnGenerationClassifier):
         self.intercept = intercept
         self.tol = tol
         self.portable = portable
+        self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
 

@@ -12,6 +12,8 @@ from kernsemble.hypotheses.base import Oracle
 from kernsemble.masters.base import Master
 from kernsemble.masters.simplex_least_squares import SimplexLeastSquares, simplex_codes
 
+LARGEST_COST = 1e15  # beside the penalty's 1, of which rounding then leaves a digit
+
 
 class CGEnsSLS(ColumnGenerationClassifier):
     """l2-regularized least squares on simplex codes over all hypotheses of a family, for several classes.
@@ -35,6 +37,8 @@ class CGEnsSLS(ColumnGenerationClassifier):
     tol : float or None, default=1e-2
         Relative duality gap over all hypotheses at which the fit ends; it warns where ``n_rounds`` came
         first. None runs ``n_rounds`` without a warning.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
     verbose : bool or int, default=False
@@ -93,6 +97,7 @@ class CGEnsSLS(ColumnGenerationClassifier):
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
         tol: float | None = 1e-2,
+        class_weight: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -101,10 +106,17 @@ class CGEnsSLS(ColumnGenerationClassifier):
         self.base = base
         self.base_options = base_options
         self.tol = tol
+        self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
 
     def _master(self, data: TrainingData) -> Master:
+        largest = self.C * float(data.weight.max())
+        if not largest <= LARGEST_COST:
+            raise ValueError(
+                f"C times sample_weight is up to {largest:.3g}, and more than {LARGEST_COST:g} drowns the "
+                "penalty in rounding: lower C, or scale the weights."
+            )
         return SimplexLeastSquares(data.labels, self.C, sample_weight=data.weight)
 
     def _keep(self, oracle: Oracle, result: ColumnGeneration) -> None:

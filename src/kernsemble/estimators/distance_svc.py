@@ -32,7 +32,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_scalar
 
 from kernsemble import kernels
-from kernsemble.estimators._base import TrainingData, check_positive, check_weights, progress
+from kernsemble.estimators._base import TrainingData, check_positive, progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
 from kernsemble.estimators._splines import AdditiveModel, CodedRows, count_held_out, solve_machines
 from kernsemble.hypotheses.base import label
@@ -50,6 +50,7 @@ SAMPLED = 1024  # samples whose pairs the mean distance is taken of
 COARSE = 0.1  # relative duality gap beyond which a solution is not one
 ROUNDING = 1e-9  # of a sum of losses, in units of its weights
 SPLINE_ROWS = 4000  # from which on a stump machine is solved as a spline
+GAUSSIAN = ("gaussian", "rbf")  # both names
 LOSSES = {"hinge": BoxLoss.hinge, "squared_hinge": BoxLoss.squared_hinge}
 ROWS_AT_ONCE = 4096  # of the kernel matrix between new samples and support vectors
 
@@ -59,9 +60,10 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
 
     Parameters
     ----------
-    kernel : {"stump", "perceptron", "gaussian"} or callable, default="stump"
-        The simplified kernels ``-||x - z||_1`` and ``-||x - z||_2``, or ``exp(-gamma ||x - z||_2^2)``;
-        a callable takes two arrays and returns their kernel matrix.
+    kernel : {"stump", "perceptron", "gaussian", "rbf", "precomputed"} or callable, default="stump"
+        The simplified kernels ``-||x - z||_1`` and ``-||x - z||_2``, or ``exp(-gamma ||x - z||_2^2)``, which
+        has two names; a callable takes two arrays and returns their kernel matrix; with "precomputed" X is
+        that matrix, between samples and all training samples.
     C : float, default=1.0
         Weight of the sum of hinge losses.
     gamma : float or "scale", default="scale"
@@ -81,6 +83,8 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
     n_directions : int, default=None
         Replace the perceptron kernel by the mean of the stump kernels over so many projections: directions
         of low discrepancy, from ``random_state``.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
         Turns the directions.
     tol : float, default=1e-3
@@ -111,7 +115,7 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         Indices of the support vectors of any machine, among the samples of positive weight; this and the next
         two on a kernel matrix only.
     support_vectors_ : ndarray of shape (n_support, n_features)
-        The support vectors.
+        The support vectors; of a precomputed kernel, (n_support, 1), their columns.
     dual_coef_ : ndarray of shape (n_machines, n_support)
         Multipliers times signs. One machine for two classes, one a class for "ovr", one a pair
         ``(0, 1), (0, 2), .., (1, 2), ..`` of classes for "ovo", positive for the second.
@@ -153,6 +157,7 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         tol: float = 1e-3,
         max_iter: int = 10_000_000,
         cache_size: float = 1000.0,
+        class_weight: Any = None,
         verbose: bool | int = False,
         random_state: Any = None,
     ):
@@ -167,6 +172,7 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
+        self.class_weight = class_weight
         self.verbose = verbose
         self.random_state = random_state
 
@@ -177,9 +183,28 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         C = check_positive(self.C, "C")
         if self._takes_splines(len(data.X)):
             return self._fit_splines(self._code(data.X, self.n_directions), data, C)
-        data = _as_float64(data)
-        self._kernel = _make_kernel(self.kernel, _gamma_of(self.gamma, data))
+        data = self._with_kernel(_as_float64(data), self.gamma)
         return self._fit_machines(self._rows(self._kernel, data.X), data, C)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+    def _with_kernel(self, data: TrainingData, gamma: float | str | None) -> TrainingData:
+        """Set the kernel; return the data that it takes: of a kernel matrix, numbers of rows."""
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            n = len(data.used)
+            if data.X.shape[1] != n:
+                raise ValueError(
+                    f"{label(self)}: kernel='precomputed' takes the kernel matrix of {n} training samples, "
+                    f"{n} x {n}; X is {n} x {data.X.shape[1]}."
+                )
+            rows = np.flatnonzero(data.used)
+            self._kernel = _Precomputed(rows, data.X)
+            return replace(data, X=rows[:, np.newaxis])
+        self._kernel = _make_kernel(self.kernel, gamma if gamma is None else _gamma_of(gamma, data))
+        return data
 
     def _types_for(self, X: Any) -> list[type]:
         """Splines code values of any type; kernels convert theirs."""
@@ -285,6 +310,8 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         self.dual_coef_ = coefficients[:, self.support_]
         self.intercept_ = np.array([solution.b for solution in solutions])
         self.solver_, self._shapes = "kernel", None
+        if isinstance(self._kernel, _Precomputed):
+            self._kernel = None
         return self._keep(solutions)
 
     def _additive(self) -> Shapes:
@@ -323,6 +350,8 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         """Decisions (n, n_machines): from tables, or a block of rows of the kernel matrix at a time."""
         if self.solver_ == "spline":
             return self._shapes.decision(self._columns(X)) + self.intercept_
+        if self._kernel is None:
+            return X[:, self.support_vectors_[:, 0]] @ self.dual_coef_.T + self.intercept_
         decisions = np.empty((X.shape[0], len(self.intercept_)))
         for start in range(0, X.shape[0], ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
@@ -342,7 +371,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
 
     Parameters
     ----------
-    kernel : {"stump", "perceptron", "gaussian"} or callable, default="stump"
+    kernel : {"stump", "perceptron", "gaussian", "rbf", "precomputed"} or callable, default="stump"
         As in `DistanceKernelSVC`.
     Cs : sequence of float, default=None
         Grid of C. None is ``2^-13, 2^-11, .., 2^7``, divided by the mean distance of two samples (see the
@@ -374,6 +403,8 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
     verbose : bool or int, default=False
         Draw progress bars over the values of gamma, if Gaussian, and over the classes of the last fit; above
         1, leave them there.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
         Shuffles the folds where ``cv`` is a number, and turns the directions.
 
@@ -418,6 +449,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         tol: float = 1e-3,
         max_iter: int = 10_000_000,
         cache_size: float = 1000.0,
+        class_weight: Any = None,
         verbose: bool | int = False,
         random_state: Any = None,
     ):
@@ -434,26 +466,28 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
+        self.class_weight = class_weight
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DistanceKernelSVCCV:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> DistanceKernelSVCCV:
         """Select C, and gamma if Gaussian, on samples X (n, d) with labels y (n,); refit on all of them.
 
-        ``sample_weight`` (n,) multiplies each sample's C, and counts it so often when it is held out.
+        ``sample_weight`` (n,) multiplies each sample's C, and counts it so often when it is held out;
+        ``groups`` (n,) are for a ``cv`` that takes them, such as ``GroupKFold``.
         """
         data = self._check_training(X, y, sample_weight)
         self._check_solver_parameters()
         if self.ties not in ("smallest", "largest"):
             raise ValueError(f"ties must be 'smallest' or 'largest', got {self.ties!r}.")
         if self._takes_splines(len(data.X)):
-            return self._search_splines(data, self._folds(data, y, sample_weight))
+            return self._search_splines(data, self._folds(data, y, groups))
         data = _as_float64(data)
         self._check_memory(len(data.X))
-        folds = self._folds(data, y, sample_weight)
-        if self.kernel == "gaussian":
+        folds = self._folds(data, y, groups)
+        if self.kernel in GAUSSIAN:
             return self._search_gaussian(data, folds)
-        self._kernel = _make_kernel(self.kernel, None)
+        data = self._with_kernel(data, None)
         self.Cs_ = _grid(self.Cs, DISTANCE_CS / _mean_distance(self._kernel, data), "Cs")
         K = self._rows(self._kernel, data.X)
         self.cv_scores_ = self._count(K, data, folds) / _held_out(folds, data.weight)
@@ -519,14 +553,14 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
             )
         return int(gamma[winner]), int(C[winner])
 
-    def _folds(self, data: TrainingData, y: Any, sample_weight: Any) -> list:
+    def _folds(self, data: TrainingData, y: Any, groups: Any) -> list:
         """Folds of the samples given, as indices among those of positive weight."""
         labels = np.unique(np.asarray(y).ravel(), return_inverse=True)[1]
-        kept = check_weights(sample_weight, len(labels)) > 0
+        kept = data.used
         if kept.all():
-            return list(self._splitter().split(data.X, data.labels))
+            return list(self._splitter().split(data.X, data.labels, groups))
         position = np.cumsum(kept) - 1
-        split = self._splitter().split(np.zeros((len(labels), 1)), labels)
+        split = self._splitter().split(np.zeros((len(labels), 1)), labels, groups)
         folds = [(position[train[kept[train]]], position[test[kept[test]]]) for train, test in split]
         return [(train, test) for train, test in folds if len(train) and len(test)]
 
@@ -546,12 +580,26 @@ def _make_kernel(kernel: str | Callable, gamma: float | None) -> Callable:
     """Kernel as a function of two arrays that can be pickled."""
     if callable(kernel):
         return kernel
-    if kernel == "gaussian":
+    if kernel in GAUSSIAN:
         return _Gaussian(gamma)
     named = {"stump": kernels.stump_kernel, "perceptron": kernels.perceptron_kernel}
     if kernel not in named:
-        raise ValueError(f"kernel must be 'stump', 'perceptron', 'gaussian' or callable, got {kernel!r}.")
+        raise ValueError(
+            "kernel must be 'stump', 'perceptron', 'gaussian' ('rbf'), 'precomputed' or callable, "
+            f"got {kernel!r}."
+        )
     return named[kernel]
+
+
+class _Precomputed:
+    """A kernel matrix, its rows those of samples with a weight, as a kernel of numbers of rows."""
+
+    def __init__(self, rows: np.ndarray, K: np.ndarray):
+        self.K, self.place = K, np.zeros(K.shape[1], dtype=np.intp)
+        self.place[rows] = np.arange(len(rows))
+
+    def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        return self.K[np.ix_(self.place[X[:, 0]], Z[:, 0])]
 
 
 class _Gaussian:

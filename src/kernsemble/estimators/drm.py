@@ -6,10 +6,12 @@ told apart by one such ensemble a class against the rest, all on one kernel matr
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, check_scalar
 
 from kernsemble.estimators._base import at_rows, progress
@@ -33,7 +35,7 @@ class DRM(SingleFitClassifier):
         Weight of the similarity of pairs of machines.
     q : {1, 2}, default=1
         Power of the slack: 1 is LIBSVM's nu-SVM, 2 the slack of the 2011 paper.
-    kernel : {"linear", "gaussian"} or callable, default="linear"
+    kernel : {"linear", "gaussian", "rbf"} or callable, default="linear"
         A callable takes two arrays and returns their kernel matrix.
     gamma : float, default=1.0
         Of the Gaussian kernel.
@@ -44,6 +46,8 @@ class DRM(SingleFitClassifier):
         that counts as converged: samples far from 0 or features of unequal scales may not allow it.
     max_iter : int, default=500
         Most rounds.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
         Draws the bootstrap samples from which the machines start.
     verbose : bool or int, default=False
@@ -101,6 +105,7 @@ class DRM(SingleFitClassifier):
         intercept_scaling: float = 1.0,
         tol: float = 1e-6,
         max_iter: int = 500,
+        class_weight: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -113,6 +118,7 @@ class DRM(SingleFitClassifier):
         self.intercept_scaling = intercept_scaling
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
 
@@ -138,6 +144,13 @@ class DRM(SingleFitClassifier):
             [at_rows(sign * solution.u, data.used) for sign, solution in zip(signs, solutions, strict=True)]
         )
         self.n_iter_ = max(solution.n_iter for solution in solutions)
+        if self._is_empty():
+            warnings.warn(
+                f"{label(self)}: at nu={self.nu:g} no margin is possible, all machines are zero, and the "
+                "class of the largest weight is predicted. Raise nu.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
     def component_decision_function(self, X: Any) -> np.ndarray:
@@ -158,7 +171,7 @@ class DRM(SingleFitClassifier):
         """Kernel between X and the training samples, with the constant that stands for the intercept."""
         if callable(self.kernel):
             K = np.array(self.kernel(X, self.X_fit_), dtype=np.float64)
-        elif self.kernel == "gaussian":
+        elif self.kernel in ("gaussian", "rbf"):
             K = gaussian_kernel(X, self.X_fit_, gamma=self.gamma)
         else:
             K = linear_kernel(X, self.X_fit_)
@@ -174,8 +187,8 @@ class DRM(SingleFitClassifier):
         check_scalar(self.max_iter, "max_iter", (int, np.integer), min_val=1)
         if self.q not in (1, 2):
             raise ValueError(f"q must be 1 or 2, got {self.q!r}.")
-        if not (callable(self.kernel) or self.kernel in ("linear", "gaussian")):
-            raise ValueError(f"kernel must be 'linear', 'gaussian' or callable, got {self.kernel!r}.")
+        if not (callable(self.kernel) or self.kernel in ("linear", "gaussian", "rbf")):
+            raise ValueError(f"kernel must be 'linear', 'gaussian' ('rbf') or callable, got {self.kernel!r}.")
 
     def _solve(
         self, K: np.ndarray, signs: np.ndarray, rng: np.random.Generator, weight: np.ndarray

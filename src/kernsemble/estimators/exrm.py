@@ -57,6 +57,8 @@ class ExRM(SingleFitClassifier):
         for "printed" (0.05, the paper's).
     max_iter : int, default=None
         Most iterations; None is 1,000, 20,000 and 1,000.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
         Source of the random start.
     verbose : bool or int, default=False
@@ -115,6 +117,7 @@ class ExRM(SingleFitClassifier):
         start: str = "printed",
         tol: float | None = None,
         max_iter: int | None = None,
+        class_weight: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -125,6 +128,7 @@ class ExRM(SingleFitClassifier):
         self.start = start
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
 

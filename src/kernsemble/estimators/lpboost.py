@@ -43,6 +43,8 @@ class LPBoost(ColumnGenerationClassifier):
     portable : bool, default=True
         Whether to fit the same ensemble on every computer and with every ``solver``: of several dual
         solutions, and a linear program seldom has only one, that of least norm prices the next hypothesis.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
     verbose : bool or int, default=False
@@ -105,6 +107,7 @@ class LPBoost(ColumnGenerationClassifier):
         solver: str = "sifting",
         tol: float | None = 1e-6,
         portable: bool = True,
+        class_weight: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -116,6 +119,7 @@ class LPBoost(ColumnGenerationClassifier):
         self.solver = solver
         self.tol = tol
         self.portable = portable
+        self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
 

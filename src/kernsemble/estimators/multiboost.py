@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from kernsemble.column_generation import ColumnGeneration
-from kernsemble.estimators._base import TrainingData
+from kernsemble.estimators._base import TrainingData, check_positive
 from kernsemble.estimators._column_generation import ColumnGenerationClassifier
+from kernsemble.estimators._probabilities import ProbabilisticClassifier
 from kernsemble.hypotheses.base import Oracle, generator
 from kernsemble.masters.base import Master
 from kernsemble.masters.exponential import Exponential
@@ -25,7 +26,7 @@ _SHARE = 0.5  # of tol that a restricted problem may use up
 _BLOCK = 32  # rounds whose scores are computed together
 
 
-class MultiBoost(ColumnGenerationClassifier):
+class MultiBoost(ProbabilisticClassifier, ColumnGenerationClassifier):
     """l1-regularized multi-class exponential loss over all hypotheses of a family.
 
     Every round prices the hypotheses for each class against the dual weights of the pairs (sample, wrong
@@ -61,6 +62,8 @@ class MultiBoost(ColumnGenerationClassifier):
     tau_max : int, default=10
         Working set iterations of "fcd" in a round, at most. ``tau_max=1`` with ``C=1e8`` is the stage-wise
         MultiBoost-cw-1.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What random families, and "fcd", draw with.
     verbose : bool or int, default=False
@@ -116,6 +119,8 @@ class MultiBoost(ColumnGenerationClassifier):
     (True, True)
     """
 
+    _odds = 2.0
+
     def __init__(
         self,
         C: float | None = None,
@@ -128,6 +133,7 @@ class MultiBoost(ColumnGenerationClassifier):
         tol: float | None = 1e-2,
         eps: float = 0.1,
         tau_max: int = 10,
+        class_weight: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -140,6 +146,7 @@ class MultiBoost(ColumnGenerationClassifier):
         self.tol = tol
         self.eps = eps
         self.tau_max = tau_max
+        self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
 
@@ -168,7 +175,16 @@ class MultiBoost(ColumnGenerationClassifier):
 
     def _check_cost(self) -> None:
         if self.C is not None:
-            super()._check_cost()
+            check_positive(self.C, "C")
+        if isinstance(self.base, str) and self.base == "fourier":
+            raise ValueError(
+                "base='fourier' has real values and MultiBoost needs hypotheses of -1 and +1: "
+                "take CGEns, CGEnsSLS or LPBoost."
+            )
+
+    def _certify(self, data: TrainingData) -> None:
+        """Keep what there is to say where no hypothesis has a weight."""
+        self._keep_shares(data)
 
     def _dual_weights(self, master: Exponential, result: ColumnGeneration) -> np.ndarray:
         return master.shrink(result.score) * master.pricing_weights()

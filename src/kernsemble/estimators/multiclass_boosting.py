@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from kernsemble.boosting.codes import all_colorings, one_against_all, random_code
 from kernsemble.boosting.stagewise import Boosted, adaboost_ecc, adaboost_mh, adaboost_mo
@@ -34,6 +35,8 @@ class AdaBoostMH(StagewiseClassifier):
         Options of the family.
     perfect : float, default=1e-3
         What error a perfect hypothesis counts as, as in ``AdaBoost``.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
     verbose : bool or int, default=False
@@ -74,6 +77,29 @@ class AdaBoostMH(StagewiseClassifier):
     True
     """
 
+    _one_against_rest = True
+
+    def __init__(
+        self,
+        n_rounds: int = 100,
+        *,
+        base: str | Callable[..., Oracle] = "stump",
+        base_options: Mapping[str, Any] | None = None,
+        perfect: float = 1e-3,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: bool | int = False,
+    ):
+        super().__init__(
+            n_rounds,
+            base=base,
+            base_options=base_options,
+            perfect=perfect,
+            class_weight=class_weight,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
     def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:
         return adaboost_mh(
             oracle, data.labels, data.n_classes, rounds, weight=data.weight, perfect=self.perfect
@@ -100,6 +126,8 @@ class AdaBoostECC(StagewiseClassifier):
         most weight between classes still confused.
     perfect : float, default=1e-3
         What error a perfect hypothesis counts as, as in ``AdaBoost``.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What colorings and random families are drawn with.
     verbose : bool or int, default=False
@@ -147,6 +175,7 @@ class AdaBoostECC(StagewiseClassifier):
         base_options: Mapping[str, Any] | None = None,
         coloring: str = "random",
         perfect: float = 1e-3,
+        class_weight: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -155,6 +184,7 @@ class AdaBoostECC(StagewiseClassifier):
             base=base,
             base_options=base_options,
             perfect=perfect,
+            class_weight=class_weight,
             random_state=random_state,
             verbose=verbose,
         )
@@ -171,6 +201,13 @@ class AdaBoostECC(StagewiseClassifier):
             perfect=self.perfect,
             random_state=random,
         )
+
+
+def _has_probabilities(model: AdaBoostMO) -> bool:
+    """Whether a column of the code tells one class from the rest, which is what its log-odds are of."""
+    if not (isinstance(model.code, str) and model.code == "one-against-all"):
+        raise AttributeError("AdaBoostMO has probabilities with code='one-against-all' only.")
+    return True
 
 
 class AdaBoostMO(StagewiseClassifier):
@@ -195,6 +232,8 @@ default="one-against-all"
         of ``classes_``.
     perfect : float, default=1e-3
         What error a perfect hypothesis counts as, as in ``AdaBoost``.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What a random code and random families are drawn with.
     verbose : bool or int, default=False
@@ -245,6 +284,7 @@ default="one-against-all"
         base_options: Mapping[str, Any] | None = None,
         code: str | Any = "one-against-all",
         perfect: float = 1e-3,
+        class_weight: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ):
@@ -253,10 +293,23 @@ default="one-against-all"
             base=base,
             base_options=base_options,
             perfect=perfect,
+            class_weight=class_weight,
             random_state=random_state,
             verbose=verbose,
         )
         self.code = code
+
+    _one_against_rest = True
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class, (n, n_classes); with the code «one against all»."""
+        return super().predict_proba(X)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of ``predict_proba(X)``."""
+        return super().predict_log_proba(X)
 
     def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:
         self.code_ = _make_code(self.code, data.n_classes, random)

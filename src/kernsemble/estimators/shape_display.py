@@ -83,8 +83,7 @@ class ShapeDisplay:
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from kernsemble import DistanceKernelSVC
-    >>> from kernsemble.estimators.shape_display import ShapeDisplay
+    >>> from kernsemble import DistanceKernelSVC, ShapeDisplay
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> display = ShapeDisplay.from_estimator(DistanceKernelSVC(C=1e-3).fit(X, y), X, features=[0, 1])
     >>> len(display.lines_)

@@ -34,6 +34,8 @@ class StreamedCGEns(ColumnGenerationClassifier):
     directory : path, default=None
         Where codes of float data go, 2 bytes an entry, unless they are few; None is the directory for
         temporary files.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights, by class; "balanced" gives each class the same total.
     verbose : bool or int, default=False
         Draw a progress bar; 2 leaves it there.
 
@@ -55,7 +57,7 @@ class StreamedCGEns(ColumnGenerationClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernsemble.growth.streamed_cgens import StreamedCGEns
+    >>> from kernsemble import StreamedCGEns
     >>> X = np.random.default_rng(0).integers(0, 256, (500, 4)).astype(np.uint8)
     >>> y = X[:, 0] > X[:, 1].astype(int) // 2
     >>> StreamedCGEns(C=0.1, n_rounds=60, tol=None).fit(X, y).score(X, y) > 0.9
@@ -75,6 +77,7 @@ class StreamedCGEns(ColumnGenerationClassifier):
         intercept: str = "free",
         tol: float | None = 1e-2,
         directory: str | PathLike | None = None,
+        class_weight: Any = None,
         verbose: bool | int = False,
     ):
         self.C = C
@@ -82,6 +85,7 @@ class StreamedCGEns(ColumnGenerationClassifier):
         self.intercept = intercept
         self.tol = tol
         self.directory = directory
+        self.class_weight = class_weight
         self.verbose = verbose
 
     def _base_options(self) -> Mapping[str, Any]:

@@ -69,6 +69,21 @@ def cut_bits(V: np.ndarray, *, together: bool = False) -> np.ndarray:
     return np.where(np.isfinite(cut), cut, V)  # what overflows is refused by who sums it
 
 
+def clear_ties(scores: np.ndarray, w: np.ndarray, b: float = 0.0) -> np.ndarray:
+    """Set to 0 the scores ``H w + b``, H of -1 and +1, that only rounding parts from it.
+
+    Few hypotheses with weights that come from a linear program often vote to a draw, and the last digits of
+    the weights would decide.
+
+    Examples
+    --------
+    >>> clear_ties(np.array([0.1 + 0.2 - 0.3, 0.6]), np.array([0.1, 0.2, 0.3]))
+    array([0. , 0.6])
+    """
+    least = 2.0**-_KEPT_BITS * (float(np.abs(w).sum()) + abs(b))
+    return np.where(np.abs(scores) <= least, 0.0, scores)
+
+
 def midpoint(low: float, high: float) -> float:
     """Return a threshold t with low <= t < high, halfway where floating point allows; never overflows."""
     middle = 0.5 * low + 0.5 * high

@@ -307,7 +307,12 @@ class CompositeKernel(Kernel):
         return sum(weight * term for weight, term in zip(self.mu, terms, strict=True))
 
 
-_BY_NAME = {"linear": LinearKernel, "quadratic": QuadraticKernel, "rbf": GaussianKernel}
+_BY_NAME = {
+    "gaussian": GaussianKernel,  # the same as rbf
+    "linear": LinearKernel,
+    "quadratic": QuadraticKernel,
+    "rbf": GaussianKernel,
+}
 
 
 def as_kernel(kernel: Kernel | str | Callable) -> Kernel:

@@ -214,7 +214,8 @@ class _Machines:
             kappa = np.sqrt(low * high)
             alpha = self._minimize(others, alpha, kappa)
             low, high = (kappa, high) if self._length(self.y * alpha - pull) > 2.0 * kappa else (low, kappa)
-        return self._minimize(others, alpha, high), high
+        alpha = self._minimize(others, alpha, high)  # again, within precision: it may be longer than before
+        return alpha, max(high, 0.5 * self._length(self.y * alpha - pull))
 
     def lower_bound(self) -> tuple[float, np.ndarray]:
         """Bound of all values from below, and the dual weights of one machine that prove it."""

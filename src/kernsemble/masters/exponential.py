@@ -39,7 +39,6 @@ from kernsemble.masters.exponential_solvers import (
 )
 
 SOLVERS = ("newton", "fcd", "lbfgsb")
-_LOOSEST = 0.05  # relative gap that slack may lead to
 
 
 class Exponential:
@@ -60,9 +59,6 @@ class Exponential:
     tol : float, default=1e-2
         Relative duality gap to stop at (newton). The objective is above its minimum by the order of the gap's
         square: at 1e-7 by rounding alone.
-    slack : float, default=0.0
-        Part of the gap given to ``heed`` that the next ``solve`` may leave open, where that is more than
-        ``tol`` (newton): far from the optimum over all hypotheses there is no use in exact weights.
     eps : float, default=0.1
         Violation of the optimality conditions to stop at (fcd).
     tau_max : int, default=10
@@ -94,7 +90,6 @@ class Exponential:
         per_class: bool = True,
         solver: str = "newton",
         tol: float = 1e-2,
-        slack: float = 0.0,
         eps: float = 0.1,
         tau_max: int = 10,
         max_iter: int = 500,
@@ -106,7 +101,7 @@ class Exponential:
         if len(labels) == 0 or (np.bincount(labels) == 0).any() or labels.max() < 1:
             raise ValueError("labels must be 0..K-1, K >= 2, each of them present.")
         self.per_class, self.n_classes = per_class, int(labels.max()) + 1
-        self.tol, self.slack = tol, slack
+        self.tol = tol
         self.state = ExponentialState(labels, self.n_classes, C, sample_weight)
         if solver == "newton":
             self._solver = LaggedNewton(self.state, tol, max_iter)
@@ -169,11 +164,6 @@ class Exponential:
         """Duality gap of the problem over all hypotheses, given the largest score of any of them."""
         scores = self.state.scores()
         return self.state.gap(scores, max(score, float(scores.max(initial=0.0))))
-
-    def heed(self, full_gap: float) -> None:
-        """Let the next ``solve`` leave open a part of the gap over all hypotheses: ``slack`` (newton)."""
-        if isinstance(self._solver, LaggedNewton):
-            self._solver.tol = max(self.tol, min(self.slack * full_gap / self.state.objective, _LOOSEST))
 
     def shrink(self, score: float) -> float:
         """Multiple of lambda whose gap ``full_gap`` is."""

@@ -94,16 +94,24 @@ def least_norm_between(
 def _project(
     A: np.ndarray, target: np.ndarray, upper: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Vector of least norm with ``A'v = target`` in its box, and the multipliers."""
+    """Vector of least norm with ``A'v = target`` in its box, and the multipliers.
+
+    Steps go on while they help, and the better of the last two points is returned: where columns depend on
+    each other, rounding may lead a step away from the solution once that is reached.
+    """
     multipliers = np.zeros(A.shape[1])
     values, error = np.zeros(len(A)), np.inf  # a_i'l
+    last = values, multipliers
     scale = float(np.abs(A).T @ upper @ np.ones(A.shape[1])) if A.size else 0.0
     for _ in range(_MAX_ITER):
         v = np.clip(weight * values, 0.0, upper)
         residual = target - A.T @ v
         error, before = float(np.abs(residual).max(initial=0.0)), error
+        if before <= _RESIDUAL * scale and error > before:
+            return last
         if error == 0.0 or (error <= _RESIDUAL * scale and error > 0.5 * before):
             break
+        last = v, multipliers.copy()
         free = (values >= 0.0) & (weight * values <= upper)
         step = _newton(A[free], weight[free], residual)
         along = A @ step

@@ -52,7 +52,7 @@ _TIGHT = 1e-9  # how near to its bound a score is that is there
 _MISSED = 1e-10  # of the objective: what weights of least norm may miss by rounding
 _MOST = 60  # bounds held or let go in the search for weights of least norm
 _MOST_LOOKS, _LEAST_LOOK = 20, 50  # at all rows for some on the wrong side; how many are let in, at least
-_ZERO = 1e-12  # weight, relative to the largest, that counts as none
+_ZERO = 1e-10  # weight, relative to the largest, that counts as none: what rounding left of it
 
 
 class _Hinges(NamedTuple):
@@ -111,6 +111,7 @@ class _L1Master:
             moved = self._least_norm_weights(theta, u)
             if self._objective(moved) <= (1.0 + _MISSED) * self._objective(theta):
                 theta = moved
+        theta = self._without_specks(theta)
         objective = self._objective(theta)
         V, dual = self._feasible(u)
         b = float(theta[0]) if self._first else 0.0
@@ -140,6 +141,15 @@ class _L1Master:
         losses = self.hinges.upper @ np.maximum(self._slack(theta), 0.0)
         return float(self._costs @ np.abs(theta) + losses)
 
+    def _has_weight(self, theta: np.ndarray) -> np.ndarray:
+        scaled = np.abs(theta * self.outputs.scale)
+        return scaled > _ZERO * scaled.max(initial=0.0)
+
+    def _without_specks(self, theta: np.ndarray) -> np.ndarray:
+        """Set weights to exactly zero that are none, where the objective agrees."""
+        kept = np.where(self._has_weight(theta), theta, 0.0)
+        return kept if self._objective(kept) <= (1.0 + _MISSED) * self._objective(theta) else theta
+
     def _slack(self, theta: np.ndarray) -> np.ndarray:
         """``t - s H theta`` of the hinges."""
         return self.hinges.target - self.hinges.sign * self._values(theta)[self.hinges.sample]
@@ -165,8 +175,7 @@ class _L1Master:
         hinges = self.hinges
         face = np.abs(slack) <= _FACE * float(np.abs(hinges.target).max())
         face = np.flatnonzero(face & (hinges.upper > 0))
-        scaled = theta * self.outputs.scale
-        held = (np.abs(scaled) > _ZERO * np.abs(scaled).max(initial=0.0)) | (self._costs == 0)
+        held = self._has_weight(theta) | (self._costs == 0)
         A = self.outputs.select(hinges.sample[face]) * hinges.sign[face, None]
         u = np.clip(u, 0.0, hinges.upper)
         rest = u.copy()

@@ -18,12 +18,10 @@ OK, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 done, 1 failed, 2 wrong use, 130 interrupted."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments[:1] == ["data"]:
-        from kernsemble.data.cli import main as data_main
-
-        return data_main(arguments[1:], prog="python -m kernsemble data")
-    options = build_parser().parse_args(arguments)
     try:
+        if arguments[:1] == ["data"]:
+            return data(arguments[1:])
+        options = build_parser().parse_args(arguments)
         return options.command(options)
     except PlanError as error:
         return _complain(error, WRONG_USE)
@@ -31,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the interpreter flushes it at the end
         return OK
     except OSError as error:  # a full disk, a file that may not be read
-        where = error.filename or "standard output"
-        return _complain(f"{where}: {error.strerror}. Mend that and run the same command again.", FAILED)
+        where = error.filename or f"temporary files ({os.environ.get('TMPDIR') or '/tmp'}) or shared memory"
+        return _complain(f"{where}: {error.strerror}. Fix this and run the command again.", FAILED)
     except KeyboardInterrupt:
         return _complain(
             "stopped. What was computed is saved; the same command goes on from there.", INTERRUPTED
@@ -53,8 +51,13 @@ def _complain(message: object, status: int) -> int:
 
 def say(line: str) -> None:
     """Write one line to standard output."""
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -69,6 +72,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_list(commands)
     _add_reproduce(commands)
     _add_verify(commands)
+    _add_diff(commands)
     _add_adopt(commands)
     command = _add(commands, "ledger", ledger, "judge every printed number and claim: results/paper/ledger.*")
     command.add_argument(
@@ -78,6 +82,7 @@ def build_parser() -> argparse.ArgumentParser:
         commands, "fingerprint", fingerprint, "write what evidence must come from: results/fingerprints"
     )
     command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
+    _add_rank(commands)
     commands.add_parser("data", help="list, verify, build and fetch datasets (data --help)", add_help=False)
     return parser
 
@@ -140,7 +145,19 @@ def _add_verify(commands: argparse._SubParsersAction) -> None:
         action="store_true",
         help="fail on stale and missing trials too, not only on other numbers",
     )
+    command.add_argument(
+        "--receipt", type=Path, metavar="FILE", help="write what ran here, on what, and what agrees, as JSON"
+    )
     command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
+
+
+def _add_diff(commands: argparse._SubParsersAction) -> None:
+    command = _add(
+        commands, "diff", diff, "show which means a change of code or parameters moved, beside the committed"
+    )
+    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
+    command.add_argument("--scale", choices=("quick", "smoke"), default="quick", help="default: quick")
+    command.add_argument("--all", action="store_true", help="show means that did not change, too")
 
 
 def _add_adopt(commands: argparse._SubParsersAction) -> None:
@@ -156,6 +173,26 @@ def _add_adopt(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
 
 
+def _add_rank(commands: argparse._SubParsersAction) -> None:
+    command = _add(
+        commands,
+        "rank",
+        rank,
+        "fit your own estimator on the arena's splits and set it beside the committed rows of all methods",
+    )
+    command.add_argument(
+        "factory",
+        metavar="MODULE:FACTORY",
+        help="what makes your classifier, or a list of configurations, the simplest first",
+    )
+    command.add_argument("--dataset", action="append", metavar="NAME", help="only this set (repeatable)")
+    command.add_argument("--runs", type=int, metavar="N", help="folds of each set (default: all)")
+    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
+    command.add_argument(
+        "--out", type=Path, metavar="FILE", help="your rows (default: rank-FACTORY.csv, here)"
+    )
+
+
 def _keys(names: Sequence[str]) -> list[str]:
     """Return the papers that are asked for; all that are written by default."""
     from kernsemble.trials.registry import available_papers
@@ -166,6 +203,15 @@ def _keys(names: Sequence[str]) -> list[str]:
         if name not in (*STUDIES, "all") and not module:
             raise PlanError(f"No paper {name!r}; there are {', '.join(STUDIES)}, and 'all'.")
     return list(available_papers()) if not names or "all" in names else list(names)
+
+
+def data(arguments: Sequence[str]) -> int:
+    """Hand over to the commands on datasets, which look after the data of the clone that runs."""
+    from kernsemble.data.cli import main as data_main
+    from kernsemble.trials.study import refuse_other_code
+
+    refuse_other_code(Path.cwd())
+    return data_main(arguments, prog="python -m kernsemble data")
 
 
 def list_papers(options: argparse.Namespace) -> int:
@@ -186,10 +232,11 @@ def reproduce(options: argparse.Namespace) -> int:
     """Compute evidence and render the notebook of each paper; go on with the others when one fails."""
     from kernsemble.report.reproduction import Summary, check_before, reproduce_paper
     from kernsemble.trials.evidence import only_writer
-    from kernsemble.trials.study import find_root
+    from kernsemble.trials.study import find_root, number_of_jobs
 
     keys, root = _keys(options.papers), find_root()
-    check_before(keys, options.scale, root)
+    number_of_jobs(options.jobs)
+    check_before(keys, options.scale, root, options.exhibit or (), notebook=not options.no_notebook)
     summary = Summary()
     with only_writer(root / "results" / options.scale) if len(keys) > 1 else nullcontext():
         for key in keys:
@@ -220,7 +267,41 @@ def verify(options: argparse.Namespace) -> int:
         verify_paper(key, options.scale, summary, compute=options.compute, jobs=options.jobs)
     for line in summary.lines(options.scale):
         say(line)
+    if options.receipt:
+        from kernsemble.report.receipt import make_receipt, receipt_text
+        from kernsemble.trials.study import Study, find_root
+
+        root = find_root()
+        studies = [Study(key, options.scale, root, compute=False) for key in _keys(options.papers)]
+        receipt = make_receipt(studies, summary.agreements)
+        options.receipt.parent.mkdir(parents=True, exist_ok=True)
+        options.receipt.write_text(receipt_text(receipt), encoding="utf-8")
+        say(f"receipt: {options.receipt}")
     return OK if (summary.all_agree if options.strict else summary.nothing_differs) else FAILED
+
+
+def diff(options: argparse.Namespace) -> int:
+    """Show the means that a change moved."""
+    from kernsemble.report.changes import change_lines, changes
+    from kernsemble.trials.study import Study, find_root
+
+    status = OK
+    for key in _keys(options.papers):
+        here, committed = (
+            Study(key, scale, find_root(), compute=False) for scale in (options.scale, "paper")
+        )
+        found = list(changes(here, committed))
+        if not found:
+            status = FAILED
+            say(
+                f"{key}: no trial at {options.scale} scale has been computed by today's code and parameters. "
+                f"Run: python -m kernsemble reproduce {key} --scale {options.scale} --no-notebook"
+            )
+            continue
+        say(f"{key}, {options.scale} scale, the same trials here and committed:")
+        for line in change_lines(found, every=options.all):
+            say(f"  {line}")
+    return status
 
 
 def adopt(options: argparse.Namespace) -> int:
@@ -235,6 +316,31 @@ def adopt(options: argparse.Namespace) -> int:
             say(line)
             all_well &= well
     return OK if all_well else FAILED
+
+
+def rank(options: argparse.Namespace) -> int:
+    """Set somebody's own estimator beside the committed rows; the room that has them says how."""
+    from importlib import import_module
+
+    from kernsemble.trials.rooms import STUDIES, modules_with, open_rooms
+    from kernsemble.trials.study import Study, find_root, number_of_jobs
+
+    open_rooms()
+    ((key, module),) = [(key, name) for key in STUDIES for name in modules_with(key, "def rank(")]
+    study = Study(key, "paper", find_root(), older=True)
+    if options.runs is not None and options.runs < 1:
+        raise PlanError(f"runs is {options.runs}; it must be 1 or more.")
+    lines = import_module(module).rank(
+        options.factory,
+        study,
+        datasets=options.dataset,
+        runs=options.runs,
+        jobs=number_of_jobs(options.jobs),
+        out=options.out,
+    )
+    for line in lines:
+        say(line)
+    return OK
 
 
 def ledger(options: argparse.Namespace) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 
 def z_score(ours: float, printed: float, se_ours: float, se_printed: float) -> float:
-    """Return (ours - printed) / sqrt(se_printed^2 + se_ours^2); equal numbers without spread give 0.
+    """Return (ours - printed) / sqrt(se_printed^2 + se_ours^2); numbers equal but for rounding give 0.
 
     Examples
     --------
@@ -19,8 +20,10 @@ def z_score(ours: float, printed: float, se_ours: float, se_printed: float) -> f
     2.0
     """
     difference, scale = ours - printed, math.hypot(se_ours, se_printed)
+    if math.isclose(ours, printed, rel_tol=1e-12):
+        return 0.0
     if scale == 0:
-        return 0.0 if difference == 0 else math.copysign(math.inf, difference)
+        return math.copysign(math.inf, difference)
     return difference / scale
 
 
@@ -79,6 +82,32 @@ def best_methods(values: np.ndarray, *, alpha: float = 0.05, higher: bool = Fals
     return chosen
 
 
+def resample(
+    values: np.ndarray | tuple[np.ndarray, ...],
+    statistic: Callable[..., Any],
+    *,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> np.ndarray:
+    """Return a statistic of resamples of the runs.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_runs, ...), or a tuple of them
+        Runs are resampled along the first axis: together within an array (paired), separately between arrays.
+    statistic : callable
+        Takes the resampled array(s).
+    n_resamples, seed : int
+    """
+    arrays = values if isinstance(values, tuple) else (values,)
+    rng = np.random.default_rng(seed)
+
+    def draw() -> Any:
+        return statistic(*[array[rng.integers(len(array), size=len(array))] for array in arrays])
+
+    return np.array([draw() for _ in range(n_resamples)])
+
+
 def bootstrap_probability(
     values: np.ndarray | tuple[np.ndarray, ...],
     statement: Callable[..., bool],
@@ -88,13 +117,7 @@ def bootstrap_probability(
 ) -> float:
     """Return the share of resamples of the runs for which a statement is true.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_runs, ...), or a tuple of them
-        Runs are resampled along the first axis: together within an array (paired), separately between arrays.
-    statement : callable
-        Takes the resampled array(s), says whether the claim is true of them.
-    n_resamples, seed : int
+    Parameters as of ``resample``; the statement takes the resampled array(s).
 
     Examples
     --------
@@ -104,27 +127,30 @@ def bootstrap_probability(
     >>> bootstrap_probability(errors, lambda e: e[:, 0].mean() < e[:, 1].mean())
     1.0
     """
-    arrays = values if isinstance(values, tuple) else (values,)
-    rng = np.random.default_rng(seed)
-    holds = 0
-    for _ in range(n_resamples):
-        resampled = [array[rng.integers(len(array), size=len(array))] for array in arrays]
-        holds += bool(statement(*resampled))
-    return holds / n_resamples
+    held = resample(values, statement, n_resamples=n_resamples, seed=seed)
+    return float(np.mean(held.astype(bool)))
+
+
+_TINY = 1e-4
 
 
 def mean_and_spread(mean: float, spread: float, decimals: int | None = None) -> str:
     """Write a mean and its spread with the same decimals: those given, or two digits of the spread.
 
-    A number that the given decimals would swallow keeps two significant digits.
+    A number that the given decimals would swallow keeps two significant digits; one below 0.0001 is
+    written with a power of ten.
 
     Examples
     --------
     >>> from kernsemble.report.comparisons import mean_and_spread
     >>> mean_and_spread(12.3456, 0.0789), mean_and_spread(12.3456, 0.789, 1), mean_and_spread(0.00123, 0, 1)
     ('12.346 ± 0.079', '12.3 ± 0.8', '0.0012')
+    >>> mean_and_spread(1.36e-9, 7.6e-10)
+    '1.4e-09 ± 8e-10'
     """
     shown = spread if math.isfinite(spread) and spread > 0 else 0.0
+    if 0 < max(abs(mean), shown) < _TINY:
+        return f"{mean:.1e} ± {shown:.0e}" if shown else f"{mean:.1e}"
     if decimals is None:
         decimals = _decimals(shown or mean, 2)
     text = _fixed(mean, decimals)

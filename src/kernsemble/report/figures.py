@@ -7,6 +7,7 @@ from incomplete evidence, or at a smaller scale than the paper's, says so on its
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +26,8 @@ from kernsemble.trials.evidence import write_atomically
 from kernsemble.trials.study import Study
 
 # Okabe and Ito, in the order of matplotlibrc.
+_PATH = re.compile(rb' (?:d|x|y)="[^"]*"')
+_DECIMALS = re.compile(rb"-?\d+\.\d{3,}")
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 
 
@@ -167,7 +170,16 @@ def render(figure: Figure, form: str) -> bytes:
     nothing = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[form]
     with mpl.rc_context(_style()):
         figure.savefig(buffer, format=form, metadata=nothing)
-    return buffer.getvalue() if form == "svg" else _with_palette(buffer)
+    return _shorter(buffer.getvalue()) if form == "svg" else _with_palette(buffer)
+
+
+def _shorter(svg: bytes) -> bytes:
+    """Return a drawing whose coordinates are hundredths of a point: a third fewer bytes."""
+
+    def path(found: re.Match[bytes]) -> bytes:
+        return _DECIMALS.sub(lambda number: b"%.2f" % float(number[0]), found[0])
+
+    return _PATH.sub(path, svg)
 
 
 def _with_palette(png: io.BytesIO) -> bytes:

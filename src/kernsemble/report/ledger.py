@@ -1,8 +1,10 @@
-"""The ledger: every printed number and every claim beside ours, with a verdict by rules fixed in advance.
+"""The ledger: every printed number and every claim beside ours, with a verdict (``verdicts``) by its rule.
 
-z = (ours - printed) / sqrt(se_printed^2 + se_ours^2). Numbers are kept as they were computed and rounded
-once, where they are written. What a paper's printed numbers are compared with is a table of ``Rule``. The
-score is the ledger's totals as a table in Markdown, for the site and for README.md.
+Numbers are kept as they were computed and rounded once, where they are written. What a paper's printed
+numbers are compared with is a table of ``Rule``: the *declared reading* of the paper, chosen before the
+numbers were there. Where the printed numbers point to another, a second table has the *best reading*, chosen
+after; it stands in columns of its own and changes no count of the first. A number that is printed twice
+counts once. The score is the ledger's totals as tables in Markdown, for the site and for README.md.
 """
 
 from __future__ import annotations
@@ -14,16 +16,29 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields
-from enum import StrEnum
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from kernsemble.report.comparisons import significant, z_score
+import numpy as np
+
+from kernsemble.report.comparisons import resample, significant, z_score
 from kernsemble.report.published import Claim, PrintedCell, own_cells, own_claims, read_cells, read_claims
+from kernsemble.report.verdicts import (
+    COMPARED,
+    DECIDED,
+    LATE,
+    Answer,
+    Verdict,
+    of_claim,
+    of_part,
+    of_ratio,
+    of_score,
+    of_share,
+)
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError, Sample, write_atomically
 from kernsemble.trials.registry import available_papers
@@ -31,32 +46,6 @@ from kernsemble.trials.rooms import PAPERS, modules_with
 from kernsemble.trials.study import Study
 from kernsemble.trials.warrants import Standing, sentence
 
-
-class Verdict(StrEnum):
-    """All verdicts, in the order of the totals, each with its mark."""
-
-    mark: str
-
-    def __new__(cls, text: str, mark: str) -> Verdict:
-        """Make a verdict that is its own text."""
-        verdict = str.__new__(cls, text)
-        verdict._value_, verdict.mark = text, mark
-        return verdict
-
-    MATCH = "match", "✓"  # |z| is at most 2
-    BETTER = "better", "▲"  # beyond, by the direction of the rule
-    WORSE = "worse", "▼"
-    HOLDS = "holds", "✓"
-    FAILS = "fails", "✗"
-    NOT_COMPARABLE = "not comparable", "≁"  # such as an absolute time of other hardware
-    UNAVAILABLE = "unavailable", "∅"  # data that cannot be had
-    STALE = "stale", "stale"  # evidence that has to be computed again
-    PENDING = "pending", "…"  # evidence that has to be computed
-
-
-COMPARED = (Verdict.MATCH, Verdict.BETTER, Verdict.WORSE)
-DECIDED = (Verdict.HOLDS, Verdict.FAILS)
-LATE = (Verdict.STALE, Verdict.PENDING)
 EXACT = "printed as exact"  # the note of a cell without a spread
 Spread = Literal["standard error", "standard deviation"] | None
 
@@ -82,9 +71,9 @@ class _Apart:
     ours: Sample | Derived | None = None
 
 
-def not_comparable(note: str, ours: Sample | Derived | None = None) -> _Apart:
-    """Say that a printed number cannot be compared (such as seconds on other hardware), and why."""
-    return _Apart(Verdict.NOT_COMPARABLE, note, ours)
+def other_task(note: str, ours: Sample | Derived | None = None) -> _Apart:
+    """Say that the paper's task is not known, and what stands in for it."""
+    return _Apart(Verdict.OTHER_TASK, note, ours)
 
 
 def unavailable(note: str, ours: Sample | Derived | None = None) -> _Apart:
@@ -101,22 +90,60 @@ class Finding:
 
     Attributes
     ----------
-    holds : bool
+    holds : bool or mapping of str to Answer
+        Whether the claim holds; of a claim in parts, the number that decides each.
     probability : float or None
-        Share of bootstrap resamples in which the claim holds.
+        Share of bootstrap resamples in which a claim without parts holds.
     note : str
         The numbers in words; facts are named in braces, as in ``say``.
     facts : mapping of str to float or str
         What the rule computed, by the names that the check declares.
     """
 
-    holds: bool
-    probability: float | None
-    note: str
+    holds: bool | Mapping[str, Answer]
+    probability: float | None = None
+    note: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "note", self.note.format_map(self.facts))
+
+    def verdicts(self, claim: Claim) -> dict[str, Verdict]:
+        """Return the verdict on each part of a claim; of a claim without parts, on all of it, by no name."""
+        if not isinstance(self.holds, Mapping):
+            whole = of_share(self.holds, self.probability, theorem=claim.theorem)
+            return {"": whole}
+        if set(self.holds) != set(claim.parts):
+            found, written = (", ".join(sorted(names)) for names in (self.holds, claim.parts))
+            raise PlanError(
+                f"claim {claim.id}: its check answers {found}; claims.yaml has the parts {written}."
+            )
+        return {
+            name: of_part(part.rule, self.holds[name], theorem=claim.theorem)
+            for name, part in claim.parts.items()
+        }
+
+
+def measure(
+    statistic: Callable[..., float],
+    ours: np.ndarray | tuple[np.ndarray, ...],
+    printed: np.ndarray | None = None,
+    *,
+    n_resamples: int = 1000,
+    note: str = "",
+) -> Answer:
+    """Return a statistic of our runs, of the printed numbers as if they were one run, and of resamples."""
+    arrays = ours if isinstance(ours, tuple) else (ours,)
+    several = n_resamples and max(map(len, arrays)) > 1
+    return Answer(
+        float(statistic(*arrays)),
+        None if printed is None else float(statistic(printed)),
+        resample(arrays, statistic, n_resamples=n_resamples).astype(float) if several else None,
+        note,
+    )
+
+
+_OURS = {"claim": "{:.3f}".format, "part": "{:.4g}".format}
 
 
 @dataclass(frozen=True)
@@ -126,8 +153,8 @@ class LedgerRow:
     Attributes
     ----------
     paper, exhibit, row, column : str
-        ``row`` is the id of a claim.
-    kind : {"cell", "claim"}
+        ``row`` is the id of a claim, ``column`` the name of its part.
+    kind : {"cell", "claim", "part"}
     printed, printed_spread : str
         With the digits that are printed; empty for a claim.
     ours, ours_spread, z : float or None
@@ -135,13 +162,21 @@ class LedgerRow:
     runs : int or None
     verdict : Verdict
     note : str
+    repeats : str
+        Where the same number is printed first; such a row counts nowhere.
+    best, best_spread, best_z : float or None
+        By the best reading, where it is another than the declared one.
+    best_runs : int or None
+    best_verdict : Verdict or None
+    best_reading : str
+        What the best reading is.
     """
 
     paper: str
     exhibit: str
     row: str
     column: str
-    kind: Literal["cell", "claim"]
+    kind: Literal["cell", "claim", "part"]
     printed: str
     printed_spread: str
     ours: float | None
@@ -150,21 +185,30 @@ class LedgerRow:
     z: float | None
     verdict: Verdict
     note: str
+    repeats: str = ""
+    best: float | None = None
+    best_spread: float | None = None
+    best_runs: int | None = None
+    best_z: float | None = None
+    best_verdict: Verdict | None = None
+    best_reading: str = ""
 
     @property
     def texts(self) -> dict[str, str]:
         """The row as ``ledger.csv`` has it: here, and nowhere before, its numbers are rounded."""
-        forms = {"ours": "{:.3f}".format if self.kind == "claim" else significant}
-        forms |= {"ours_spread": lambda spread: significant(spread, 3), "z": "{:.2f}".format}
+        forms: dict[str, Callable] = {"ours": _OURS.get(self.kind, significant)}
+        forms |= {"best": significant} | dict.fromkeys(("z", "best_z"), "{:.2f}".format)
+        forms |= dict.fromkeys(("ours_spread", "best_spread"), lambda spread: significant(spread, 3))
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: "" if value is None else forms.get(name, str)(value) for name, value in values.items()}
 
     @classmethod
     def read(cls, texts: Mapping[str, str]) -> LedgerRow:
         """Return the row that a line of ``ledger.csv`` holds, its numbers rounded as they stand there."""
-        types = {"ours": float, "ours_spread": float, "z": float, "runs": int}
-        numbers = {name: read(texts[name]) if texts[name] else None for name, read in types.items()}
-        return cls(**{**texts, **numbers, "verdict": Verdict(texts["verdict"])})
+        numbers = ("ours", "ours_spread", "z", "best", "best_spread", "best_z")
+        types = dict.fromkeys(numbers, float) | {"runs": int, "best_runs": int, "best_verdict": Verdict}
+        read = {name: kind(texts[name]) if texts[name] else None for name, kind in types.items()}
+        return cls(**{**texts, **read, "verdict": Verdict(texts["verdict"])})
 
 
 @dataclass(frozen=True)
@@ -187,12 +231,17 @@ class Rule:
         What the paper prints beside its numbers. None: nothing, and our deviation stands for theirs.
     runs : int or None
         Runs behind a printed number; with ``spread=None``, None takes the printed number as exact.
-    better : {"lower", "higher", "equal"}
-        Which direction beyond ``|z| = 2`` is better; "equal": none is.
-    not_comparable : str
-        Why such a number cannot be compared, once ours is there.
+    unit : tuple of str or None
+        Exhibit, row and column of the printed cell to which ratios are compared, such as seconds of one
+        method of the same block. With ``other_task`` the ratio is told and not judged.
+    other_task : str
+        What the paper does not say of its task, so that ours is a guess.
     unavailable : str
         What cannot be had, and what stands in for it.
+    repeats : tuple of str or None
+        Exhibit, row and column of the cell that prints the same number.
+    name : str
+        Of a best reading: what it is.
 
     Examples
     --------
@@ -210,14 +259,16 @@ class Rule:
     _: KW_ONLY
     spread: Spread
     runs: int | None
-    better: Literal["lower", "higher", "equal"] = "lower"
     evidence: str = "{exhibit}"
     dataset: str = "{dataset}"
     method: str = "{method}"
     metric: str = "{metric}"
     read: Callable[[Study, str, str, str], Found] | None = None
-    not_comparable: str = ""
+    unit: tuple[str, str, str] | None = None
+    other_task: str = ""
     unavailable: str = ""
+    repeats: tuple[str, str, str] | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         if self.spread == "standard deviation" and not self.runs:
@@ -239,6 +290,15 @@ class Rule:
         names = self.names(exhibit, row, column)
         return tuple(t.format_map(names) for t in (self.evidence, self.metric, self.dataset, self.method))
 
+    def other(self, place: tuple[str, str, str], cell: PrintedCell, study: Study) -> PrintedCell:
+        """Return the printed cell that ``unit`` or ``repeats`` names, seen from a cell."""
+        names = self.names(cell.exhibit, cell.row, cell.column)
+        wanted = tuple(text.format_map(names) for text in place)
+        found = [c for c in own_cells(study) if (c.exhibit, c.row, c.column) == wanted]
+        if not found:
+            raise PlanError(f"{cell}: its rule names a cell that is not printed: {wanted}.")
+        return found[0]
+
     def find(self, study: Study, cell: PrintedCell) -> Found:
         """Return what stands beside a printed cell."""
         where = cell.exhibit, cell.row, cell.column
@@ -248,8 +308,7 @@ class Rule:
             return self.read(study, *where)
         evidence, metric, dataset, method = self.place(*where)
         sample = study.evidence(evidence).sample(metric, dataset=dataset, method=method)
-        apart = self.not_comparable and sample.complete
-        return not_comparable(self.not_comparable, sample) if apart else sample
+        return sample
 
 
 @cache
@@ -266,7 +325,9 @@ class Reading:
     key : str
         Key of the paper.
     rules : sequence of Rule
-        From the general to the exceptions: the last one that covers a cell is its own.
+        The declared reading, from the general to the exceptions: the last that covers a cell is its own.
+    best : sequence of Rule
+        The best reading, chosen after the numbers had been seen, where it is another; each with its name.
 
     Attributes
     ----------
@@ -278,9 +339,11 @@ class Reading:
         The names of the facts of each claim and exhibit.
     """
 
-    def __init__(self, key: str, rules: Sequence[Rule] = ()) -> None:
+    def __init__(self, key: str, rules: Sequence[Rule] = (), best: Sequence[Rule] = ()) -> None:
         self.key = key
-        self.rules = tuple(rules)
+        self.rules, self.best = tuple(rules), tuple(best)
+        if unnamed := [rule for rule in best if not rule.name]:
+            raise PlanError(f"{key}: a best reading needs a name: {unnamed[0]}.")
         self.checks: dict[str, Callable[[Study], Finding]] = {}
         self.sources: dict[str, Callable[[Study], Mapping[str, Any]]] = {}
         self.declared: dict[str, tuple[str, ...]] = {}
@@ -304,10 +367,10 @@ class Reading:
 
         return register
 
-    def rule(self, cell: PrintedCell) -> Rule | None:
-        """Return the rule for a cell: the last one that covers it."""
-        where = cell.exhibit, cell.row, cell.column
-        return next((rule for rule in reversed(self.rules) if rule.names(*where) is not None), None)
+    def rule(self, cell: PrintedCell, *, best: bool = False) -> Rule | None:
+        """Return the rule for a cell: the last one that covers it, of the declared or of the best reading."""
+        where, rules = (cell.exhibit, cell.row, cell.column), self.best if best else self.rules
+        return next((rule for rule in reversed(rules) if rule.names(*where) is not None), None)
 
 
 def load_reading(key: str) -> Reading | None:
@@ -329,6 +392,46 @@ def judge_cell(cell: PrintedCell, reading: Reading | None, study: Study | None) 
     rule = reading.rule(cell) if reading else None
     if rule is None or study is None:
         return _row(cell, Verdict.PENDING, note="not reproduced yet")
+    row = _judged(cell, rule, reading, study)
+    if rule.repeats:
+        first = rule.other(rule.repeats, cell, study)
+        if first.mean != cell.mean:
+            raise PlanError(f"{cell}: its rule says that it repeats {first}, but the numbers differ.")
+        row = replace(row, repeats=f"{first.exhibit} [{first.row}, {first.column}]")
+    if second := reading.rule(cell, best=True):
+        best = _judged(cell, second, reading, study)
+        row = replace(
+            row, best=best.ours, best_spread=best.ours_spread, best_runs=best.runs, best_z=best.z,
+            best_verdict=best.verdict, best_reading=second.name,
+        )  # fmt: skip
+    return row
+
+
+def _judged(cell: PrintedCell, rule: Rule, reading: Reading, study: Study) -> LedgerRow:
+    found = _found(cell, rule, study)
+    if isinstance(found, LedgerRow):
+        return found
+    if isinstance(found, _Apart):
+        return _row(cell, found.verdict, found.ours, rule, found.note)
+    note = rule.other_task
+    if rule.unit:
+        unit = rule.other(rule.unit, cell, study)
+        beside = found if unit == cell else _found(unit, reading.rule(unit), study)
+        if isinstance(beside, LedgerRow):
+            return _row(cell, beside.verdict, found, rule, beside.note)
+        printed, ours = cell.value / unit.value, _value(found) / _value(beside)
+        ratios = (
+            f"{significant(printed, 3)} times {unit.row}, {unit.column}; here {significant(ours, 3)} times"
+        )
+        if not note:
+            verdict = Verdict.UNIT if unit == cell else of_ratio(ours, printed)
+            return _row(cell, verdict, found, rule, "" if unit == cell else ratios)
+        note = note if unit == cell else f"{note}; {ratios}"
+    return _row(cell, Verdict.OTHER_TASK, found, rule, note) if note else _compared(cell, found, rule)
+
+
+def _found(cell: PrintedCell, rule: Rule, study: Study) -> Found | LedgerRow:
+    """Return what stands beside a cell; where that is not complete, the row that says so."""
     try:
         found = rule.find(study, cell)
     except IncompleteEvidenceError as error:
@@ -337,12 +440,12 @@ def judge_cell(cell: PrintedCell, reading: Reading | None, study: Study | None) 
         name = rule.read.__name__ if rule.read else "its rule"
         raise PlanError(f"{cell}: {name} failed: {type(error).__name__}: {error}") from error
     if isinstance(found, _Apart):
-        return _row(cell, found.verdict, found.ours, rule, found.note)
+        return found
     samples = [found] if isinstance(found, Sample) else list(found.samples)
     if not all(sample.complete for sample in samples):
         done, wanted = sum(len(s.values) for s in samples), sum(s.expected for s in samples)
         return _row(cell, _late(any(s.stale for s in samples)), found, rule, f"{done} of {wanted} runs")
-    return _compared(cell, found, rule)
+    return found
 
 
 def _late(stale: bool) -> Verdict:
@@ -364,19 +467,13 @@ def _compared(cell: PrintedCell, ours: Sample | Derived, rule: Rule) -> LedgerRo
         basis = f"printed {rule.spread}" + (f", {rule.runs} runs" if rule.runs else "")
     if math.isnan(se_ours):  # a single run of ours: the printed deviation stands for its spread
         if rule.spread is None and rule.runs:
-            return _row(cell, Verdict.NOT_COMPARABLE, ours, rule, "one run at this scale")
+            return _row(cell, Verdict.NOISY, ours, rule, "one run at this scale")
         se_ours = se_printed * (rule.runs or 1) ** 0.5 if rule.spread else 0.0
     if se_ours == se_printed == 0:
         value = round(value, cell.decimals)
     z = z_score(value, cell.value, se_ours, se_printed)
-    return _row(cell, _verdict(z, rule.better), ours, rule, basis, z)
-
-
-def _verdict(z: float, better: str) -> Verdict:
-    if abs(z) <= 2:
-        return Verdict.MATCH
-    is_better = better != "equal" and (z < 0) == (better == "lower")
-    return Verdict.BETTER if is_better else Verdict.WORSE
+    verdict = of_score(z, math.hypot(se_ours, se_printed), cell.value)
+    return _row(cell, verdict, ours, rule, basis, z)
 
 
 def _row(
@@ -405,11 +502,11 @@ def _runs(ours: Sample | Derived) -> int:
     return len(ours.values) if isinstance(ours, Sample) else ours.runs
 
 
-def judge_claim(claim: Claim, reading: Reading | None, study: Study | None) -> LedgerRow:
-    """Return the ledger's row for a claim."""
+def judge_claim(claim: Claim, reading: Reading | None, study: Study | None) -> list[LedgerRow]:
+    """Return the ledger's rows for a claim: its own, then one for each part."""
     check = reading.checks.get(claim.id) if reading else None
     if check is None or study is None:
-        return _claim_row(claim, Verdict.PENDING, None, "not reproduced yet")
+        return _open_rows(claim, Verdict.PENDING, "not reproduced yet")
     if check.__name__ != claim.check:
         raise PlanError(
             f"claim {claim.id}: the check is {check.__name__!r}, claims.yaml says {claim.check!r}."
@@ -417,10 +514,33 @@ def judge_claim(claim: Claim, reading: Reading | None, study: Study | None) -> L
     try:
         finding = check(study)
     except IncompleteEvidenceError as error:
-        return _claim_row(claim, _late(error.stale), None, str(error))
+        return _open_rows(claim, _late(error.stale), str(error))
     except (KeyError, IndexError, TypeError, ValueError, ZeroDivisionError) as error:
         raise PlanError(f"claim {claim.id}: {claim.check} failed: {type(error).__name__}: {error}") from error
-    return _claim_row(claim, DECIDED[not finding.holds], finding.probability, finding.note)
+    verdicts = finding.verdicts(claim)
+    whole = _claim_row(claim, of_claim(verdicts.values()), finding.probability, finding.note)
+    return [whole, *(_part_row(claim, name, verdicts[name], finding.holds[name]) for name in claim.parts)]
+
+
+def _open_rows(claim: Claim, verdict: Verdict, note: str) -> list[LedgerRow]:
+    """Return the rows of a claim whose evidence is not there."""
+    return [
+        _claim_row(claim, verdict, None, note),
+        *(_part_row(claim, name, verdict, Answer(math.nan)) for name in claim.parts),
+    ]
+
+
+def _part_row(claim: Claim, name: str, verdict: Verdict, answer: Answer) -> LedgerRow:
+    rule = claim.parts[name].rule
+    printed = "" if answer.printed is None else f"{answer.printed:.3g}"
+    ours = None if math.isnan(answer.value) else answer.value
+    share = answer.share(rule)
+    told = [answer.note, "" if share is None else f"kept by {100 * share:.0f} % of resamples"]
+    if answer.printed is not None and not rule.keeps(answer.printed):
+        told.append("the printed numbers fail the rule themselves")
+    note = "; ".join(filter(None, (str(rule), *told)))
+    names = (claim.paper, claim.exhibit, claim.id, name)
+    return LedgerRow(*names, "part", printed, "", ours, None, None, None, verdict, note)
 
 
 def _claim_row(claim: Claim, verdict: Verdict, probability: float | None, note: str) -> LedgerRow:
@@ -435,9 +555,9 @@ def judge_cells(study: Study) -> list[LedgerRow]:
 
 
 def judge_claims(study: Study) -> list[LedgerRow]:
-    """Return the rows of a study's claims; raise unless its scale has the evidence of all."""
+    """Return the rows of a study's claims (not of parts); raise unless its scale has the evidence of all."""
     reading = load_reading(study.module)
-    return _settled(judge_claim(claim, reading, study) for claim in own_claims(study))
+    return _settled(judge_claim(claim, reading, study)[0] for claim in own_claims(study))
 
 
 def _settled(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
@@ -466,7 +586,7 @@ def judge_all(
     cells = read_cells(root / "published" / "published.csv")
     claims = read_claims(root / "published" / "claims.yaml")
     rows = [judge_cell(cell, readings.get(cell.paper), studies.get(cell.paper)) for cell in cells]
-    return rows + [judge_claim(c, readings.get(c.paper), studies.get(c.paper)) for c in claims]
+    return rows + [r for c in claims for r in judge_claim(c, readings.get(c.paper), studies.get(c.paper))]
 
 
 def standings(studies: Iterable[Study]) -> dict[str, Standing]:
@@ -487,18 +607,34 @@ def totals(rows: Iterable[LedgerRow]) -> dict[str, dict]:
     return {"overall": _count(rows), **by_paper}
 
 
-def _count(rows: Sequence[LedgerRow]) -> dict[str, int]:
-    verdicts = Counter(row.verdict for row in rows)
-    kinds = Counter(row.kind for row in rows)
-    compared = sum(verdicts[name] for name in COMPARED)
-    counts = {name.replace(" ", "_"): verdicts[name] for name in Verdict}
-    return {"printed": kinds["cell"], "claims": kinds["claim"], "compared": compared, **counts}
+def _count(rows: Sequence[LedgerRow]) -> dict[str, Any]:
+    cells, claims, parts = ([row for row in rows if row.kind == kind] for kind in ("cell", "claim", "part"))
+    best = sum((row.best_verdict or row.verdict) == Verdict.MATCH for row in cells if not row.repeats)
+    return {
+        "printed": len(cells),
+        "numbers": count_verdicts(cells) | {"best": best},
+        "claims": count_verdicts(claims),
+        "parts": count_verdicts(parts),
+    }
+
+
+def count_verdicts(rows: Iterable[LedgerRow]) -> dict[str, int]:
+    """Count verdicts by their keys, and ``all``; what is printed twice counts once."""
+    verdicts = Counter(row.verdict for row in rows if not row.repeats)
+    return {
+        "all": verdicts.total(),
+        **{verdict.key: verdicts[verdict] for verdict in Verdict if verdicts[verdict]},
+    }
 
 
 def read_ledger(path: Path) -> list[LedgerRow]:
-    """Read ``ledger.csv``."""
+    """Read ``ledger.csv``; one with other columns is of another version."""
+    columns = [field.name for field in fields(LedgerRow)]
     with path.open(encoding="utf-8", newline="") as file:
-        return [LedgerRow.read(line) for line in csv.DictReader(file)]
+        reader = csv.DictReader(file)
+        if reader.fieldnames != columns:
+            raise PlanError(f"{path.name} has other columns than today's: python -m kernsemble ledger")
+        return [LedgerRow.read(line) for line in reader]
 
 
 def read_standing(path: Path) -> str:
@@ -533,23 +669,27 @@ def ledger_files(
     return changed
 
 
-def ledger_summary(counts: dict[str, dict[str, int]]) -> list[str]:
+def ledger_summary(counts: dict[str, dict[str, Any]]) -> list[str]:
     """Say the totals in words, a line each for all papers and for every one."""
-    lines = []
-    for name, count in counts.items():
-        cells = ", ".join(f"{count[v.replace(' ', '_')]} {v}" for v in Verdict if v not in DECIDED)
-        said = f"{count['holds']} hold, {count['fails']} fail"
-        compared = f"{count['compared']} of {count['printed']} printed numbers compared"
-        lines.append(f"{name}: {compared}; {count['claims']} claims: {said}; {cells}")
-    return lines
+    return [
+        f"{name}: {_in_words(count['numbers'])} of {count['numbers']['all']} distinct printed numbers "
+        f"({count['numbers']['best']} match by the best reading); {_in_words(count['claims'])} of "
+        f"{count['claims']['all']} claims; {_in_words(count['parts'])} of their parts"
+        for name, count in counts.items()
+    ]
 
 
-APART = tuple(verdict for verdict in Verdict if verdict not in (*COMPARED, *DECIDED))
+def _in_words(count: Mapping[str, int]) -> str:
+    return ", ".join(f"{count[v.key]} {v}" for v in Verdict if count.get(v.key)) or "0"
+
+
+OF_CELLS = (*COMPARED, Verdict.UNIT, Verdict.OTHER_TASK, Verdict.UNAVAILABLE, *LATE)
+OF_CLAIMS = (*DECIDED, *LATE)
 BEGIN, END = "<!-- score: written by python -m kernsemble ledger -->", "<!-- end of score -->"
 
 
 def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".format) -> str:
-    """Return the totals of each paper and of all as a table in Markdown.
+    """Return the totals of each paper and of all as tables in Markdown: printed numbers, claims, parts.
 
     Parameters
     ----------
@@ -557,19 +697,26 @@ def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".f
     link : callable, optional
         How the key of a paper is shown.
     """
-    verdicts = (*COMPARED, *APART)
-    lines = [
-        f"| paper | printed | {' | '.join(verdicts)} | claims | hold | fail | open |",
-        "|---|" + "---:|" * (len(verdicts) + 5),
-    ]
-    for key in (*PAPERS, None):
-        own = [row for row in rows if key in (None, row.paper)]
-        cells = [row.verdict for row in own if row.kind == "cell"]
-        claims = [row.verdict for row in own if row.kind == "claim"]
-        decided = list(map(claims.count, DECIDED))
-        numbers = [len(cells), *map(cells.count, verdicts), len(claims), *decided, len(claims) - sum(decided)]
-        lines.append(f"| {link(key) if key else '**all**'} | {' | '.join(map(str, numbers))} |")
-    return "\n".join(lines)
+    counts = totals(rows)
+    every = {link(key): counts.get(key, _count([])) for key in PAPERS} | {"**all**": counts["overall"]}
+    columns = {
+        "numbers": {"all": "distinct numbers", **{v.key: v for v in OF_CELLS}, "best": "match, best reading"},
+        "claims": {"all": "claims", **{v.key: v for v in OF_CLAIMS}},
+        "parts": {"all": "parts of claims", **{v.key: v for v in OF_CLAIMS if v != Verdict.IN_PART}},
+    }
+    return "\n\n".join(
+        "\n".join(
+            [
+                f"| paper | {' | '.join(heads.values())} |",
+                "|---|" + "---:|" * len(heads),
+                *(
+                    f"| {name} | {' | '.join(str(count[kind].get(key, 0)) for key in heads)} |"
+                    for name, count in every.items()
+                ),
+            ]
+        )
+        for kind, heads in columns.items()
+    )
 
 
 def update_readme(rows: Sequence[LedgerRow], path: Path, standing: str = "", *, write: bool = True) -> bool:

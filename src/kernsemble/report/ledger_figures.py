@@ -13,18 +13,19 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from scipy import stats
 
 from kernsemble.report.figures import PALETTE, describe, render, subplots
-from kernsemble.report.ledger import COMPARED, EXACT, LedgerRow, Verdict
+from kernsemble.report.ledger import EXACT, LedgerRow
+from kernsemble.report.verdicts import COMPARED
 from kernsemble.trials.evidence import write_atomically
 from kernsemble.trials.rooms import PAPERS
 
-COLORS = dict(zip(COMPARED, (PALETTE[0], PALETTE[2], PALETTE[1]), strict=True))
+COLORS = dict(zip(COMPARED, (PALETTE[0], PALETTE[2], PALETTE[1], "#999999"), strict=True))
 MARKERS = {"bi2004": "D", "linli2005": "o", "lin2012": "v", "shen2014": "s", "guo2017": "^"}
 BEYOND = 2.0
 
 
 def compared_rows(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
-    """Return the cells whose number stands beside ours with a z-score."""
-    return [row for row in rows if row.kind == "cell" and row.verdict in COMPARED]
+    """Return the distinct cells whose number stands beside ours, by a z-score or as a ratio."""
+    return [row for row in rows if row.kind == "cell" and row.verdict in COMPARED and not row.repeats]
 
 
 def scored_rows(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
@@ -32,7 +33,8 @@ def scored_rows(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
 
     Left out are facts without a spread, such as the size of a dataset: they are equal or they are not.
     """
-    return [row for row in compared_rows(rows) if row.ours_spread is not None or row.note != EXACT]
+    scored = [row for row in compared_rows(rows) if row.z is not None]
+    return [row for row in scored if row.ours_spread is not None or row.note != EXACT]
 
 
 def chance_beyond(n_cells: int) -> float:
@@ -109,7 +111,7 @@ def _draw_quantiles_of(axes: Axes, paper: str, scores: np.ndarray) -> None:
 def save_ledger_figures(rows: Sequence[LedgerRow], folder: Path) -> None:
     """Write ``ledger_numbers`` and ``ledger_z`` as SVG and PNG."""
     scored = scored_rows(rows)
-    count, beyond = len(scored), sum(row.verdict != Verdict.MATCH for row in scored)
+    count, beyond = len(scored), sum(abs(row.z) > BEYOND for row in scored)
     shown = (
         f"{len(compared_rows(rows))} printed numbers against ours, most on the line of equality or near it."
     )

@@ -26,6 +26,7 @@ from kernsemble.trials.evidence import write_atomically
 
 PARAMETERS = "parameters"
 INJECTED = "injected-parameters"
+START_SECONDS = 180  # a busy machine, or a slow disk
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{6,}")
 
 
@@ -107,8 +108,9 @@ def _execute(
     import papermill
     from nbclient.exceptions import DeadKernelError
 
-    with tempfile.TemporaryDirectory() as folder, _environment(environment):
-        output = Path(folder) / "output.ipynb"
+    # a folder of its own for IPython: a home may be missing, or hold somebody's start-up files
+    with _temporary_folder() as folder, _environment({"IPYTHONDIR": str(folder), **environment}):
+        output = folder / "output.ipynb"
         try:
             papermill.execute_notebook(
                 source,
@@ -118,6 +120,7 @@ def _execute(
                 language="python",
                 record_timing=False,
                 progress_bar=False,
+                start_timeout=START_SECONDS,
                 cwd=str(source.parent),
                 extra_arguments=["--log-level=40"],  # errors only: the kernel listens on the loopback device
             )
@@ -125,10 +128,31 @@ def _execute(
             trace = "\n".join(re.sub(r"\x1b\[[0-9;]*m", "", line) for line in error.traceback)
             raise NotebookError(f"{source}: a cell failed.\n{trace}") from None
         except (DeadKernelError, RuntimeError) as error:
+            # jupyter_client has no classes for a kernel that dies while it starts, or that never answers
+            if "didn't respond" in str(error):
+                raise NotebookError(
+                    f"{source}: its kernel did not answer in {START_SECONDS} seconds. See that the "
+                    "loopback device is up (ip link set lo up), and run the same command again."
+                ) from None
             if not isinstance(error, DeadKernelError) and "Kernel died" not in str(error):
-                raise  # jupyter_client has no class of its own for a kernel that dies while it starts
+                raise
             raise NotebookError(f"{source}: its kernel died; run the same command again.") from None
         return nbformat.read(output, as_version=4)
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    """Make a folder that is gone afterwards; say where it is when nothing can be written there."""
+    where = os.environ.get("TMPDIR") or "/tmp"
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            where = folder
+            yield Path(folder)
+    except OSError as error:
+        remedy = "Mend that" if error.filename else "Mend that, or set TMPDIR to another folder,"
+        raise NotebookError(
+            f"{error.filename or where}: {error.strerror or error}. {remedy} and run the same command again."
+        ) from None
 
 
 @contextmanager

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
-from kernsemble.report.notebooks import NotebookError, render_notebook
-from kernsemble.report.published import read_cells, read_claims
+from kernsemble.report.ledger import load_reading
+from kernsemble.report.notebooks import NotebookError, check_parameters, read_notebook, render_notebook
+from kernsemble.report.published import own_cells, own_claims, read_cells, read_claims
 from kernsemble.trials.adoption import Origins
 from kernsemble.trials.errors import PlanError, duration, note
 from kernsemble.trials.evidence import Evidence, write_atomically
 from kernsemble.trials.executor import Report
 from kernsemble.trials.plan import Key
-from kernsemble.trials.rooms import FOLDER
+from kernsemble.trials.rooms import FOLDER, PAPERS
 from kernsemble.trials.study import Study, TrialsFailedError, find_root, number_of_jobs, raise_on_failures
 from kernsemble.trials.verification import Agreement, compare_study
 from kernsemble.trials.warrants import Standing
@@ -78,12 +81,61 @@ class Summary:
         ]
 
 
-def check_before(keys: Sequence[str], scale: str, root: Path) -> None:
+def check_before(
+    keys: Sequence[str], scale: str, root: Path, exhibits: Sequence[str] = (), *, notebook: bool = True
+) -> None:
     """Read every file that a mistake can be in, of all papers asked for: now, not after hours of work."""
-    for key in keys:
-        Study(key, scale, root)
-    read_cells(root / "published" / "published.csv", papers=None)
-    read_claims(root / "published" / "claims.yaml", papers=None)
+    studies = [Study(key, scale, root) for key in keys]
+    known = tuple(dict.fromkeys((*PAPERS, *(study.key for study in studies))))
+    read_cells(root / "published" / "published.csv", papers=known)
+    read_claims(root / "published" / "claims.yaml", papers=known)
+    for study in studies:
+        check_printed(study)
+        for name in exhibits:
+            study.plan(name)
+    if notebook:
+        for study in studies:
+            source = article(study)
+            check_parameters(read_notebook(source), {"scale": scale}, source)
+
+
+def check_printed(study: Study) -> None:
+    """Raise ``PlanError`` for a printed number or claim of a study's paper that nothing can be put beside."""
+    reading, cells = load_reading(study.module), own_cells(study)
+    if reading is None:
+        return
+    for cell in cells:
+        rule = reading.rule(cell)
+        where = f"published.csv: {cell}"
+        if rule is None:
+            raise PlanError(
+                f"{where}: the room of {study.key} has no rule for it. Mend the name, or add a rule."
+            )
+        if rule.read or rule.unavailable:
+            continue
+        evidence, metric, dataset, method = rule.place(cell.exhibit, cell.row, cell.column)
+        declared = study.paper.exhibits.get(evidence)
+        for what, name, known in (
+            ("exhibit", evidence, study.exhibits),
+            ("data set", dataset, study.paper.datasets),
+            ("method", method, study.paper.methods(evidence) if declared else ()),
+            ("metric", metric, declared.columns if declared else ()),
+        ):
+            if name not in known:
+                near = get_close_matches(name, known, n=3) or list(known)
+                raise PlanError(f"{where}: no {what} {name!r}; mend the name. Near it: {', '.join(near)}.")
+    known, claims = {*study.exhibits, *(cell.exhibit for cell in cells)}, own_claims(study)
+    if lost := sorted(reading.checks.keys() - {claim.id for claim in claims}):
+        raise PlanError(
+            f"claims.yaml: no claim {lost[0]}, which the room of {study.key} checks; put it back."
+        )
+    for claim in claims:
+        where = f"claims.yaml: claim {claim.id}"
+        if claim.exhibit not in known and not re.fullmatch(r"(figure|table)\d+", claim.exhibit):
+            raise PlanError(f"{where}: no exhibit {claim.exhibit!r}; there are {', '.join(sorted(known))}.")
+        check = reading.checks.get(claim.id)
+        if check is not None and check.__name__ != claim.check:
+            raise PlanError(f"{where}: its check is {check.__name__!r}, not {claim.check!r}.")
 
 
 def reproduce_paper(

@@ -1,10 +1,14 @@
 """Sentences of an article, their numbers filled in from the evidence.
 
-``say(study, "{L3.stumps} of 14 sets, at {table1.error[sonar, SVM-Perc]:.1f} %")`` knows five kinds of names:
+``say(study, "{L3.stumps} of 14 sets, at {table1.error[sonar, SVM-Perc]:.1f} %")`` knows six kinds of names:
 
-- ``{L3.stumps}``: a fact that the check of a claim declares; also ``verdict`` and ``probability``;
+- ``{L3.stumps}``: a fact that the check of a claim declares; also ``verdict`` and ``probability``, and
+  of each part its number, ``stumps_verdict``, ``stumps_share`` (of resamples that keep its rule) and
+  ``stumps_printed``;
 - ``{rounds.longest}``: a fact of an exhibit;
-- ``{cells.match}``, ``{claims.holds}``: how many of the study's have a verdict; ``all`` counts them;
+- ``{runs.table1}``: how many runs of an exhibit the scale has, for captions;
+- ``{cells.match}``, ``{claims.holds}``: how many of the study's have a verdict, by its key; ``all`` counts
+  them; a number that is printed twice counts once;
 - ``{table1.error[sonar, SVM-Perc]}``: the mean over runs of a metric, of a dataset and method;
 - ``{ours.table1[sonar, SVM-Perc]}``, with ``printed``, ``z`` or ``verdict`` likewise: a row of the ledger.
 
@@ -15,23 +19,21 @@ and a line below the text says so.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from string import Formatter
 from typing import Any
 
 from kernsemble.report.ledger import (
-    DECIDED,
-    LATE,
     Reading,
-    Verdict,
+    count_verdicts,
     judge_cell,
     judge_cells,
     judge_claims,
     load_reading,
 )
-from kernsemble.report.published import own_cells
+from kernsemble.report.published import own_cells, own_claims
 from kernsemble.report.tables import scale_note
+from kernsemble.report.verdicts import LATE, Verdict, of_claim
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.study import Study
@@ -40,7 +42,8 @@ MISSING = "—"
 OF_THE_LEDGER = ("ours", "printed", "z", "verdict")
 OF_A_CLAIM = ("verdict", "probability")
 COUNTED = {"cells": judge_cells, "claims": judge_claims}
-COUNTS = ("all", *(verdict.replace(" ", "_") for verdict in Verdict))
+RUNS = "runs"
+COUNTS = ("all", *(verdict.key for verdict in Verdict))
 _NAME = re.compile(r"(\w+)\.([\w-]+)(?:\[(.+?), (.+)\])?")
 
 
@@ -76,6 +79,7 @@ class Facts:
         self.study = study
         self.reading = load_reading(study.module) or Reading(study.key)
         self.cells = {(c.exhibit, c.row, c.column): c for c in own_cells(study)}
+        self.claims = {claim.id: claim for claim in own_claims(study)}
         self.missing: dict[str, None] = {}
         self._found: dict[str, Mapping[str, Any] | IncompleteEvidenceError] = {}
 
@@ -102,6 +106,8 @@ class Facts:
         except IncompleteEvidenceError as error:
             self.missing[str(error)] = None
             return MISSING
+        if not form and isinstance(value, float) and value.is_integer():
+            form = ".0f"  # a count
         try:
             return format(value, form)
         except (TypeError, ValueError) as error:
@@ -114,13 +120,13 @@ class Facts:
             raise PlanError(f"say: {{{name}}} is no name: write WHERE.what or WHERE.what[row, column].")
         where, what, row, column = match.groups()
         if row is None:
-            return self._fact(where, what)
+            return self._runs(what) if where == RUNS else self._fact(where, what)
         if where in OF_THE_LEDGER:
             return self._of_the_ledger(where, what, row, column)
         return self._mean(where, what, row, column)
 
     def _fact(self, where: str, what: str) -> Any:
-        own = OF_A_CLAIM if where in self.reading.checks else COUNTS if where in COUNTED else ()
+        own = self._of_claim(where) if where in self.reading.checks else COUNTS if where in COUNTED else ()
         known = own + self.reading.declared.get(where, ())
         if what not in known:
             raise unknown(f"{where}.{what}", known or list(self.reading.declared))
@@ -131,17 +137,35 @@ class Facts:
             raise found
         return found[what]
 
+    def _runs(self, exhibit: str) -> int | str:
+        """Return how many runs an exhibit has; the least and the largest number where its sets differ."""
+        if exhibit not in self.study.exhibits:
+            raise unknown(f"{RUNS}.{exhibit}", self.study.exhibits)
+        selection = self.study.params.scales[self.study.scale].get(exhibit)
+        if selection is None:
+            raise IncompleteEvidenceError(f"{exhibit}: not run at this scale", stale=False)
+        least, most = min(selection.runs.values()), max(selection.runs.values())
+        return least if least == most else f"{least} to {most}"
+
+    def _of_claim(self, claim_id: str) -> tuple[str, ...]:
+        parts = self.claims[claim_id].parts
+        return (*OF_A_CLAIM, *(fact for name in parts for fact in _of_part(name)))
+
     def _compute(self, where: str) -> Mapping[str, Any] | IncompleteEvidenceError:
         try:
             if where in COUNTED:
-                verdicts = Counter(row.verdict.replace(" ", "_") for row in COUNTED[where](self.study))
-                return {"all": verdicts.total(), **{name: verdicts[name] for name in COUNTS[1:]}}
+                return dict.fromkeys(COUNTS, 0) | count_verdicts(COUNTED[where](self.study))
             if where in self.reading.sources:
                 return self._as_declared(where, self.reading.sources[where](self.study))
             finding = self.reading.checks[where](self.study)
         except IncompleteEvidenceError as error:
             return error
-        own = {"verdict": DECIDED[not finding.holds].value, "probability": finding.probability}
+        verdicts = finding.verdicts(self.claims[where])
+        own = {"verdict": of_claim(verdicts.values()).value, "probability": finding.probability}
+        for name, part in self.claims[where].parts.items():
+            answer = finding.holds[name]
+            found = answer.value, verdicts[name].value, answer.share(part.rule), answer.printed
+            own |= dict(zip(_of_part(name), found, strict=True))
         return {**own, **self._as_declared(where, finding.facts)}
 
     def _as_declared(self, where: str, facts: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -169,6 +193,11 @@ class Facts:
                 raise unknown(name, known)
         evidence = self.study.evidence(exhibit)
         return float(evidence.array(metric, [dataset], [method]).mean())
+
+
+def _of_part(name: str) -> tuple[str, ...]:
+    """Return the facts that every part of a claim has."""
+    return name, f"{name}_verdict", f"{name}_share", f"{name}_printed"
 
 
 def unknown(name: str, known: Any) -> PlanError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal
@@ -16,8 +16,9 @@ from typing import Literal
 import numpy as np
 
 from kernsemble.report.comparisons import best_methods, mean_and_spread, significant
-from kernsemble.report.ledger import LedgerRow, Reading, Rule, Verdict, judge_cell, judge_claim, load_reading
+from kernsemble.report.ledger import LedgerRow, Reading, Rule, judge_cell, judge_claim, load_reading
 from kernsemble.report.published import PrintedCell, own_cells, own_claims
+from kernsemble.report.verdicts import Verdict
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError, Sample, write_atomically
 from kernsemble.trials.study import Study
@@ -141,9 +142,9 @@ def show_printed(
     judged = {place: judge_cell(printed[place], reading, study) for place in _places(names, columns, printed)}
     shown = {place: printed[place] for place in judged}
     added = _not_printed(study, reading, cells, shown.values())
-    best = _best_places(study, reading, shown | added, bold)
-    grid = {place: _printed_cell(row, place in best) for place, row in judged.items()}
-    grid |= {place: _own_cell(study, reading, cell, place in best) for place, cell in added.items()}
+    leading = _best_places(study, reading, shown | added, bold)
+    grid = {place: _printed_cell(row, place in leading) for place, row in judged.items()}
+    grid |= {place: _own_cell(study, reading, cell, place in leading) for place, cell in added.items()}
     names = tuple(dict.fromkeys((*names, *(row for row, _ in added))))
     columns = tuple(dict.fromkeys((*columns, *(column for _, column in added))))
     body = tuple((Cell(name), *(grid.get((name, c), Cell("")) for c in columns)) for name in names)
@@ -160,7 +161,11 @@ def _places(rows: Sequence[str], columns: Sequence[str], printed: dict) -> list[
 def _printed_cell(judged: LedgerRow, is_best: bool) -> Cell:
     below = judged.printed + (f" ± {judged.printed_spread}" if judged.printed_spread else "")
     decimals = len(judged.printed.partition(".")[2])
-    ours = "" if judged.ours is None else mean_and_spread(judged.ours, judged.ours_spread or 0.0, decimals)
+    ours, best = (
+        "" if value is None else mean_and_spread(value, spread or 0.0, decimals)
+        for value, spread in ((judged.ours, judged.ours_spread), (judged.best, judged.best_spread))
+    )
+    below += f"; best reading {best} {judged.best_verdict.mark}" if judged.best_verdict else ""
     return Cell(ours, below, judged.verdict.mark, is_best)
 
 
@@ -222,10 +227,10 @@ def _own_line(study: Study, reading: Reading, cell: PrintedCell) -> list[str]:
     """Return a line of the table's CSV; it has no printed number and no verdict."""
     sample, spread = _own_sample(study, reading, cell)
     if sample is None:
-        return [cell.row, cell.column, *[""] * 7]
+        return [cell.row, cell.column, *[""] * 11]
     runs = len(sample.values)
     width = significant(spread, 3) if runs > 1 else ""
-    return [cell.row, cell.column, "", "", significant(sample.mean), width, str(runs), "", ""]
+    return [cell.row, cell.column, "", "", significant(sample.mean), width, str(runs), *[""] * 6]
 
 
 def _best_places(
@@ -233,19 +238,17 @@ def _best_places(
 ) -> set[tuple[str, str]]:
     """Return the places that are not distinguishable from the best of their row or column."""
     groups: dict[str, dict[tuple[str, str], np.ndarray]] = {}
-    higher = False
     for place, cell in printed.items() if bold and reading else ():
         rule = reading.rule(cell)
-        values = _values(rule, study, cell) if rule else None
+        values = _values(rule, study, cell) if rule and not (rule.unit or rule.other_task) else None
         if values is not None:
-            higher = rule.better == "higher"
             groups.setdefault(place[0 if bold == "row" else 1], {})[place] = values
     best: set[tuple[str, str]] = set()
     for group in groups.values():
         runs = min(len(values) for values in group.values())
         if len(group) > 1 and runs > 1:
             paired = np.column_stack([values[:runs] for values in group.values()])
-            chosen = best_methods(paired, higher=higher)
+            chosen = best_methods(paired)
             best |= {place for place, is_best in zip(group, chosen, strict=True) if is_best}
     return best
 
@@ -260,9 +263,13 @@ def _values(rule: Rule, study: Study, cell: PrintedCell) -> np.ndarray | None:
 
 def _caption(study: Study, judged: Iterable[LedgerRow], bold: str | None, added: bool) -> str:
     judged = list(judged)
-    there = {row.verdict for row in judged}
+    there = {verdict for row in judged for verdict in (row.verdict, row.best_verdict)}
     key = ", ".join(f"{verdict.mark} {verdict}" for verdict in Verdict if verdict in there)
     parts = [f"{scale_note(study)}Ours; below it, what the paper prints. {key}."]
+    readings = dict.fromkeys(row.best_reading for row in judged if row.best_reading)
+    parts += (
+        [f"Best reading, chosen after the numbers had been seen: {'; '.join(readings)}."] if readings else []
+    )
     parts += ["Without a second line: a method that the paper does not have."] if added else []
     return " ".join([*parts, *([BOLD_RULE] if bold else [])])
 
@@ -274,6 +281,7 @@ def scale_note(study: Study) -> str:
 
 def _long(rows: Iterable[LedgerRow]) -> list[list[str]]:
     names = ["row", "column", "printed", "printed_spread", "ours", "ours_spread", "runs", "z", "verdict"]
+    names += ["best", "best_spread", "best_z", "best_verdict"]
     return [names, *([row.texts[name] for name in names] for row in rows)]
 
 
@@ -321,31 +329,55 @@ def _summary_cell(sample: Sample, spread: str) -> Cell:
 
 
 def show_claims(study: Study, *ids: str, save: str | None = None) -> Table:
-    """Return the verdicts on claims (by default on all of the paper), with probability and numbers."""
+    """Return the verdicts on claims (by default all of the paper) and on their parts, each with its rule."""
     claims = [claim for claim in own_claims(study) if not ids or claim.id in ids]
     if missing := set(ids) - {claim.id for claim in claims}:
         raise PlanError(f"claims.yaml has no claims {sorted(missing)} of {study.key}.")
     reading = load_reading(study.module)
     rows = []
     for claim in claims:
-        judged = judge_claim(claim, reading, study)
-        texts = claim.id, claim.statement, f"{judged.verdict.mark} {judged.verdict}"
-        rows.append(tuple(map(Cell, (*texts, judged.texts["ours"], judged.note))))
-    header = ("claim", "the paper says", "verdict", "probability", "numbers")
+        whole, *parts = judge_claim(claim, reading, study)
+        rule = "" if claim.parts or not reading else _rule_of(reading.checks.get(claim.id))
+        texts = claim.id, claim.statement, rule, "", "", f"{whole.verdict.mark} {whole.verdict}", whole.note
+        rows.append(tuple(map(Cell, texts)))
+        for row in parts:
+            part = claim.parts[row.column]
+            ours = "" if row.ours is None else f"{row.ours:.3g}"
+            told = row.note.removeprefix(str(part.rule)).removeprefix("; ")
+            texts = (
+                "",
+                part.says,
+                str(part.rule),
+                row.printed,
+                ours,
+                f"{row.verdict.mark} {row.verdict}",
+                told,
+            )
+            rows.append(tuple(map(Cell, texts)))
+    header = ("claim", "the paper says", "rule", "printed", "ours", "verdict", "numbers")
     caption = (
-        scale_note(study) + "Probability: share of bootstrap resamples of the runs in which the claim holds."
+        f"{scale_note(study)}A rule is a number and its limit. It is applied to the printed numbers first; "
+        "where they fail it, it decides nothing. Where fewer than 95 % of bootstrap resamples of the runs "
+        "agree, a part cannot be told."
     )
     table = Table(header, tuple(rows), caption)
     save_table(study, table, save or "claims_" + "_".join(claim.id for claim in claims))
     return table
 
 
+def _rule_of(check: Callable | None) -> str:
+    """Return the rule that the docstring of a check says."""
+    return " ".join((check.__doc__ or "").split()) if check else ""
+
+
 def show_choices(study: Study) -> Table:
-    """Return what the paper leaves open, what was chosen, and why."""
+    """Return what the paper leaves open, what was chosen, when, and why."""
     rows = tuple(
-        (Cell(name), Cell(str(choice.value)), Cell(choice.reason)) for name, choice in study.choices.items()
+        tuple(map(Cell, (name, str(choice.value), choice.chosen, choice.reason)))
+        for name, choice in study.choices.items()
     )
-    return Table(("left open", "chosen", "reason"), rows, "Chosen before looking at the printed numbers.")
+    caption = "When: before or after our first numbers stood beside the printed ones."
+    return Table(("left open", "chosen", "when", "reason"), rows, caption)
 
 
 def save_table(study: Study, table: Table, name: str, lines: list[list[str]] | None = None) -> None:

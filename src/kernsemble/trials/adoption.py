@@ -8,7 +8,7 @@ The rows of an exhibit whose parameters and data are today's, and whose code is 
 the code that stood for them last. `draw` says which rows of a group decide. They are computed by the ordinary
 executor and saved beside the older rows as they arrive, so that an interrupted adoption goes on. Every row of
 the group that is there twice is then compared. Are all equal, a line is added to ``results/adoptions.csv``;
-one difference, and there is none.
+one difference, and there is none. A difference between rows that are there already ends it before any work.
 """
 
 from __future__ import annotations
@@ -210,6 +210,8 @@ def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
     if not any(key in found.stale for key in group.older):
         return Result(group, obstacle=NOTHING_LEFT)
     computed = group.computed(found)
+    if differences := tuple(_differences(group, computed, equal_bits=equal_bits)):
+        return Result(group, differences=differences)
     wanted = {key for key in group.sample if key not in computed}
     if wanted:
         report = study.run([name], keys=wanted)

@@ -1,9 +1,10 @@
 """Run batches on an existing Dask scheduler.
 
 Workers need this package as it is here and its registered data. Each is asked before it gets work; one that
-differs is refused with a message, and the others do its work. Workers may come and go. A scheduler that goes
-away is waited for: what was under way is sent again when it is back at its address. It needs the package,
-too, because Dask's schedulers read what they pass on.
+differs is refused with a message, and the others do its work. Workers may come and go. One that gives no
+sign of life for a minute (frozen, or cut off) is named, and its work goes to the others. A scheduler that
+goes away is waited for: what was under way is sent again when it is back at its address. It needs the
+package, too, because Dask's schedulers read what they pass on.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from kernsemble.trials.plan import Job
 PATIENCE_SECONDS = 300.0
 CONNECT_SECONDS = 10.0
 REPLY_SECONDS = 30.0
+SILENCE_SECONDS = 60.0
 FITS = "fits"
 REMEDY = (
     "Install there what is here (the same commit, `pip install --editable .`, `dvc pull`) and start it "
@@ -73,6 +75,8 @@ class DaskCluster:
         self.refused: dict[str, str] = {}
         self._asked: dict[str, str] = {}
         self._under_way: list[_Sent] = []
+        self._signs: dict[str, tuple[float, float]] = {}  # when Dask heard of a worker last, and we of that
+        self._silent: set[str] = set()
         self._looked = float("-inf")
         self._stopped = False
         self._client = self._connect()
@@ -101,12 +105,13 @@ class DaskCluster:
         return client
 
     def workers(self) -> list[str]:
-        """Return the addresses of the workers that were asked and are not refused."""
+        """Return the addresses of the workers that fit; silent ones only where all are silent."""
         if not self._connected():
             self._asked.clear()
             return []
         self._look()
-        return [where for where, answer in list(self._asked.items()) if answer == FITS]
+        fitting = [where for where, answer in list(self._asked.items()) if answer == FITS]
+        return [where for where in fitting if where not in self._silent] or fitting
 
     def slots(self) -> int:
         """Return the number of usable worker processes: each runs one trial at a time."""
@@ -139,6 +144,22 @@ class DaskCluster:
             if self._connected() and not sent.workers & set(self._asked):
                 with suppress(InvalidStateError):
                     sent.future.set_exception(WorkerLostError("every worker that could run it went away"))
+        self._relieve_silent_workers()
+
+    def _relieve_silent_workers(self) -> None:
+        """Take back what silent workers hold, so that it is sent to others, if there are any."""
+        if not self._silent or self._silent & set(self.workers()):
+            return
+        ask = self._client.scheduler.processing
+        with suppress(
+            OSError, RuntimeError, AttributeError, TimeoutError, KeyError
+        ):  # one went away just now
+            held = self._client.sync(ask, workers=list(self._silent), callback_timeout=REPLY_SECONDS)
+            keys = {key for some in held.values() for key in some}
+            for sent in self._under_way:
+                if sent.task.key in keys:
+                    sent.future.cancel()
+                    sent.task.cancel()
 
     def refuse(self, error: WorkerMismatchError) -> None:
         """Send no more work to the worker that the error names."""
@@ -160,7 +181,8 @@ class DaskCluster:
             return
         with suppress(OSError, RuntimeError, AttributeError):  # it went away just now
             try:
-                found = self._client.sync(self._client.scheduler.ncores, callback_timeout=REPLY_SECONDS)
+                ask = self._client.scheduler.identity
+                found = self._client.sync(ask, callback_timeout=REPLY_SECONDS)["workers"]
             except TimeoutError:  # it hangs: to be waited for like one that is gone
                 self._client.close(timeout=2)
                 return
@@ -171,7 +193,23 @@ class DaskCluster:
                 self._asked[where] = ""
                 # a thread: one that does not answer keeps nobody waiting
                 Thread(target=self._ask, args=(self._client, where), daemon=True).start()
+            self._listen({where: about["last_seen"] for where, about in found.items()})
         self._looked = time.monotonic()
+
+    def _listen(self, heard: dict[str, float]) -> None:
+        """Tell silent workers from others; Dask's clock may be another one than ours, and may jump."""
+        now = time.monotonic()
+        before = self._signs
+        self._signs = {
+            where: before[where] if where in before and before[where][0] == sign else (sign, now)
+            for where, sign in heard.items()
+        }
+        silent = {where for where, (_, since) in self._signs.items() if now - since > SILENCE_SECONDS}
+        for where in silent - self._silent:
+            note(f"worker {where} gives no sign of life for {duration(SILENCE_SECONDS)}; others do its work.")
+        for where in self._silent - silent:
+            note(f"worker {where} is {'back' if where in heard else 'gone'}.")
+        self._silent = silent
 
     def _ask(self, client: Any, where: str) -> None:
         """Ask a worker whether it fits: not by a task, which would kill a worker without the package."""

@@ -18,6 +18,7 @@ import errno
 import fcntl
 import io
 import os
+import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 KEY_COLUMNS = ("dataset", "method", "trial")
 TAIL_COLUMNS = ("seconds", "code", "lock", "arithmetic", "params", "data")
 CHECK = "check"
+# Metrics, one after the other, each in a line: numbers, or lines of numbers, or nothing.
+_METRICS = re.compile(r"(?:(?: ?-?\d++(?:\.\d++)?(?:e[+-]?\d++)?)*+\n)*+", re.ASCII)
+_START = ",".join((*KEY_COLUMNS, "")).encode()  # of a header
 Value = float | int | tuple[float | int, ...]
 csv.field_size_limit(2**31 - 1)  # a long curve is one cell
 
@@ -69,8 +73,8 @@ class Contents(NamedTuple):
 def read_rows(path: Path, metrics: tuple[str, ...]) -> Contents:
     """Read a file of evidence; lines that fail their check are counted, never used.
 
-    The check of a row covers the header above it: a row is read under the file's header, or under today's
-    where only that one fits, because the file's has been damaged.
+    The check of a row covers the header above it: a row is read under the header that it fits, of those in
+    the file (a merge may leave several) and today's, because the file's may be damaged.
 
     Parameters
     ----------
@@ -86,7 +90,8 @@ def read_rows(path: Path, metrics: tuple[str, ...]) -> Contents:
         raise EvidenceError(f"{path} cannot be read: {error.strerror}.") from None
     lines = data.split(b"\n")
     own, today = lines[0].rstrip(b"\r"), _header(metrics)
-    headers = {line: columns for line in (own, today) if (columns := _columns(line))}
+    others = [line.rstrip(b"\r") for line in lines if line.startswith(_START)]
+    headers = {line: columns for line in (own, today, *others) if (columns := _columns(line))}
     checks = {line: zlib.crc32(line) for line in headers}
     rows, damaged, fitting, known = [], [], set(), frozenset(metrics)
     for number, line in enumerate(lines[1:], start=2):
@@ -126,6 +131,8 @@ def _row(columns: tuple[str, ...], body: bytes, known: frozenset[str]) -> Row | 
         return None
     dataset, method, trial, *values, seconds, code, lock, arithmetic, params, data = cells
     if not (trial.isdecimal() and trial.isascii() and len(trial) < 10) or not _is_number(seconds):
+        return None
+    if not _METRICS.fullmatch("".join(f"{text}\n" for text in values)):
         return None
     named = zip(columns[len(KEY_COLUMNS) :], values, strict=False)
     metrics = {name: text for name, text in named if text and name in known}
@@ -305,6 +312,9 @@ class IncompleteEvidenceError(EvidenceError):
         self.stale = stale
 
 
+ROUNDING = 1e-12  # of a mean: equal values whose sums round otherwise deviate by less
+
+
 @dataclass(frozen=True)
 class Sample:
     """What one printed cell summarizes: a metric of one dataset and method, a value a run.
@@ -335,8 +345,11 @@ class Sample:
 
     @property
     def std(self) -> float:
-        """Standard deviation over runs (ddof = 1); nan for fewer than two."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else float("nan")
+        """Standard deviation over runs (ddof = 1), rounding apart; nan for fewer than two."""
+        if len(self.values) < 2:
+            return float("nan")
+        deviation = float(np.std(self.values, ddof=1))
+        return deviation if deviation > ROUNDING * abs(self.mean) else 0.0
 
     @property
     def se(self) -> float:

@@ -40,7 +40,7 @@ from kernsemble.trials.arithmetic import (
 )
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import Row, Value, format_value
-from kernsemble.trials.plan import Job, code_of, data_checksum
+from kernsemble.trials.plan import Job, code_of, data_here
 from kernsemble.trials.registry import Exhibit, Paper, TrialFunction, load_paper
 from kernsemble.trials.trial import Trial
 
@@ -84,7 +84,7 @@ def run_job(job: Job) -> Outcome:
             seconds = (time.perf_counter() - start) / len(job.methods)
             results = result if function.together else {method: result}
             checked = [checked_row(results, m, exhibit) for m in job.methods]
-        except Exception:
+        except (Exception, SystemExit):
             return Outcome(job, error=traceback.format_exc(limit=-8), warnings=_summaries(caught))
     texts = [{name: format_value(value) for name, value in row.items()} for row in checked]
     made = (seconds, job.stamp, provenance())
@@ -106,7 +106,7 @@ def find_trial(job: Job) -> tuple[Paper, TrialFunction]:
 def confirm_stamp(job: Job, paper: Paper, function: TrialFunction) -> None:
     """Refuse to compute a row whose stamp would not be true here."""
     try:
-        here = (code_of(function), data_checksum(paper.datasets[job.dataset]))
+        here = (code_of(function), data_here(paper.datasets[job.dataset]))
     except (PlanError, KeyError, OSError) as error:
         raise WorkerMismatchError(str(error)) from None
     if here[0] != job.stamp.code:
@@ -411,7 +411,15 @@ class ProcessPool:
         if self._executor is None:
             # spawn: a fork of a process with threads (a Jupyter kernel) may hang
             context = get_context("spawn")
-            self._executor = ProcessPoolExecutor(self.n_jobs, mp_context=context, initializer=start_worker)
+            try:
+                self._executor = ProcessPoolExecutor(
+                    self.n_jobs, mp_context=context, initializer=start_worker
+                )
+            except OSError as error:
+                raise PlanError(
+                    f"Worker processes cannot be started; shared memory (/dev/shm): {error.strerror}. Mend "
+                    "that, or run one at a time with --jobs 1."
+                ) from None
         with pinned_environment():
             try:
                 return self._executor.submit(run_batch, batch)

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
-from kernsemble.data.base import DatasetUnavailable
-from kernsemble.data.large import find_large
+from kernsemble.data.base import DatasetDamaged, DatasetUnavailable
+from kernsemble.data.large import find_large, other_digest
 from kernsemble.data.sources import get_source
 from kernsemble.data.store import core_path, repair_command
 from kernsemble.data.strict_yaml import read_yaml
@@ -31,11 +33,12 @@ SCALES = ("paper", "quick", "smoke")
 
 @dataclass(frozen=True)
 class Choice:
-    """A detail that the paper leaves open: what was chosen, why, and what else was tried."""
+    """A detail that the paper leaves open: what was chosen, why, when, and what else was tried."""
 
     value: Any
     reason: str
     explored: tuple[Any, ...] = ()
+    chosen: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,11 +117,14 @@ def check_section(section: Any, paper: Paper) -> PaperParams:
     return params
 
 
+_CHOSEN = re.compile(r"(before|after) the numbers, \d{4}-\d\d-\d\d \d\d:\d\d")
+
+
 def _choices(section: Any, where: str) -> dict[str, Choice]:
     choices = {}
     for name, entry in _mapping(section, where).items():
         entry = _mapping(entry, f"{where}.{name}")
-        _known(entry, ("value", "reason", "explored"), f"{where}.{name}")
+        _known(entry, ("value", "chosen", "reason", "explored"), f"{where}.{name}")
         if "value" not in entry:
             raise PlanError(f"{where}.{name}: no 'value'.")
         reason = entry.get("reason")
@@ -127,7 +133,13 @@ def _choices(section: Any, where: str) -> dict[str, Choice]:
         explored = entry.get("explored") or []
         if not isinstance(explored, list):
             raise PlanError(f"{where}.{name}.explored: expected a list, found {shown(explored)}.")
-        choices[name] = Choice(entry["value"], " ".join(reason.split()), tuple(explored))
+        chosen = entry.get("chosen", "")
+        if chosen and not (isinstance(chosen, str) and _CHOSEN.fullmatch(chosen)):
+            raise PlanError(
+                f"{where}.{name}.chosen: expected 'before' or 'after the numbers', date and time, "
+                f"found {shown(chosen)}."
+            )
+        choices[name] = Choice(entry["value"], " ".join(reason.split()), tuple(explored), chosen)
     return choices
 
 
@@ -192,6 +204,7 @@ def _check_parameters(params: PaperParams, paper: Paper) -> None:
             raise PlanError(f"{paper.key}.protocol.{section}: {sorted(twice)} are named choices already.")
     _known(params.choices, sorted(everywhere), f"{paper.key}.choices")
     _known(paper.only, sorted(everywhere), f"{paper.key}: parameters that concern some labels only")
+    _check_sense(params, paper)
     for exhibit, functions in paper.functions.items():
         available = params.available(exhibit)
         for function in functions:
@@ -200,8 +213,59 @@ def _check_parameters(params: PaperParams, paper: Paper) -> None:
                     f"{paper.key}.protocol.{exhibit}: no {missing[0]!r}, which {function.name!r} takes."
                 )
             for name in set(function.parameters) & set(available):
-                where = f"{paper.key}.protocol.{exhibit}.{name}"
-                convert(available[name], function.parameters[name], where)
+                convert(available[name], function.parameters[name], _where(params, paper, exhibit, name))
+
+
+def _where(params: PaperParams, paper: Paper, exhibit: str, name: str) -> str:
+    """Say where the value stands that trials of an exhibit take for a parameter."""
+    section = next((s for s in (exhibit, "shared") if name in params.protocol.get(s, {})), None)
+    return f"{paper.key}.protocol.{section}.{name}" if section else f"{paper.key}.choices.{name}.value"
+
+
+def _check_sense(params: PaperParams, paper: Paper) -> None:
+    """Refuse what no parameter may be: see `check_sense`; a choice in words is one of those explored."""
+    for section, values in params.protocol.items():
+        for name, value in values.items():
+            check_sense(name, value, f"{paper.key}.protocol.{section}.{name}")
+    for name, choice in params.choices.items():
+        where = f"{paper.key}.choices.{name}.value"
+        check_sense(name, choice.value, where)
+        words = [word for word in choice.explored if isinstance(word, str)]
+        if isinstance(choice.value, str) and words and choice.value not in words:
+            raise PlanError(f"{where}: {shown(choice.value)} is not among those explored: {_listed(words)}.")
+
+
+def check_sense(name: str, value: Any, where: str) -> None:
+    """Refuse numbers that have the right type and make no sense, whatever the parameter.
+
+    A number is positive, a list of numbers is not empty, not negative, and in order with none twice;
+    exponents (``log2_..``) may be negative.
+    """
+    signed = name.startswith("log2_")
+    if isinstance(value, dict):
+        for key, part in value.items():
+            if _is_real(part) and part < 0 and not signed:
+                raise PlanError(f"{where}.{key}: {shown(part)} is negative; expected 0 or more.")
+    elif isinstance(value, list):
+        _check_list(value, where, signed=signed)
+    elif _is_real(value) and not value > 0 and not signed:
+        raise PlanError(f"{where}: expected a number above 0, found {shown(value)}.")
+
+
+def _check_list(values: list, where: str, *, signed: bool) -> None:
+    if not values:
+        raise PlanError(f"{where}: the list is empty; name one value or more.")
+    if not all(map(_is_real, values)):
+        return
+    if not signed and min(values) < 0:
+        raise PlanError(f"{where}: {shown(min(values))} is negative; expected 0 or more.")
+    pairs = list(pairwise(values))
+    if not (all(a < b for a, b in pairs) or all(a > b for a, b in pairs)):
+        raise PlanError(f"{where}: expected numbers in order, none twice; found {shown(values)}.")
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _check_subsets(params: PaperParams, paper: Paper) -> None:
@@ -417,29 +481,53 @@ def _identity(function: Callable, named: bool) -> str:
 
 
 def absent_data(stored: Iterable[str]) -> str:
-    """Return how to get the large datasets that are not here; raise when one of the repository is missing."""
+    """Return how to get large datasets that are not here as registered; raise when a core set is missing."""
     remedies = []
     for name in stored:
         source = get_source(name)
-        if source.kind == "large":
-            try:
-                find_large(source)
-            except DatasetUnavailable as error:
-                remedies.append(str(error))
-        elif not core_path(source).is_file():
-            raise PlanError(f"Dataset {name!r} is not in data/: {repair_command(source)}")
+        if source.kind == "core":
+            if not core_path(source).is_file():
+                raise PlanError(f"Dataset {name!r} is not in data/: {repair_command(source)}")
+            continue
+        try:
+            path = find_large(source)
+            if other_digest(source, path):
+                remedies.append(
+                    f"{path} was converted here and is not, to the last bit, what is registered: no evidence "
+                    "is computed from it. Put the prepared file in its place, and take its receipt away."
+                )
+        except (DatasetUnavailable, DatasetDamaged) as error:
+            remedies.append(str(error))
     return " ".join(remedies)
 
 
 def data_checksum(stored: Iterable[str]) -> str:
     """Return eight digits of the stored datasets' checksums, from the register; "generated" for none.
 
-    The loader refuses arrays that differ from the register, so this is the checksum of what a trial saw.
+    The loader refuses arrays that differ from the register, large sets with a receipt apart: `data_here`.
     """
-    digests = []
-    for name in stored:
-        try:
-            digests.append(get_source(name).sha256.get("arrays", "")[:8] or "unregistered")
-        except (KeyError, ValueError) as error:
-            raise PlanError(f"Dataset {name!r} is not registered: {error}") from None
-    return "+".join(digests) or "generated"
+    return "+".join(_registered(name) for name in stored) or "generated"
+
+
+def data_here(stored: Iterable[str]) -> str:
+    """Return the checksum of what a trial sees here: of other data than the registered, their own digits."""
+    return "+".join(_other(name) or _registered(name) for name in stored) or "generated"
+
+
+def _registered(name: str) -> str:
+    try:
+        return get_source(name).sha256.get("arrays", "")[:8] or "unregistered"
+    except (KeyError, ValueError) as error:
+        raise PlanError(f"Dataset {name!r} is not registered: {error}") from None
+
+
+def _other(name: str) -> str:
+    source = get_source(name)
+    if source.kind == "core":
+        return ""
+    try:
+        return other_digest(source, find_large(source))[:8]
+    except DatasetUnavailable:  # a trial says what it lacks
+        return ""
+    except DatasetDamaged as error:
+        raise PlanError(str(error)) from None

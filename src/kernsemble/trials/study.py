@@ -249,11 +249,22 @@ def find_root(start: Path | None = None) -> Path:
     start = Path(named) if named else (start or Path.cwd())
     for folder in (start.resolve(), *start.resolve().parents):
         if (folder / "params.yaml").is_file():
+            refuse_other_code(folder)
             return folder
     checkout = Path(__file__).resolve().parents[3]
     if (checkout / "params.yaml").is_file() and not named:
         return checkout
     raise PlanError(f"No params.yaml in {start} or above: run this inside a clone of the repository.")
+
+
+def refuse_other_code(folder: Path) -> None:
+    """Raise ``PlanError`` in a clone whose code is not what runs here: its results would not be its own."""
+    own, here = folder / "src" / "kernsemble", Path(__file__).resolve().parents[1]
+    if (own / "__init__.py").is_file() and own.resolve() != here:
+        raise PlanError(
+            f"The code that runs here is that of {here}, not of {own}. Run `make setup` in {folder}, call "
+            f"{folder / '.venv/bin/python'}, and take other folders out of PYTHONPATH."
+        )
 
 
 def open_study(

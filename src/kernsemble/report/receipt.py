@@ -1,0 +1,102 @@
+"""A receipt: what was run on which machine, and how it compares with the committed evidence, as JSON.
+
+The digest of a paper's rows is taken over what ``verify`` compares: all metrics but timing, as computed, so
+two machines with equal digests have equal rows to the last digit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import kernsemble
+from kernsemble.trials.arithmetic import provenance
+from kernsemble.trials.study import Study
+from kernsemble.trials.verification import RULE, Agreement
+
+COUNTS = ("trials", "agree", "differ", "parted", "stale", "missing", "uncomputed", "unavailable")
+
+
+def make_receipt(studies: Sequence[Study], agreements: Mapping[str, Agreement]) -> dict[str, Any]:
+    """Return the receipt of a comparison, ready for ``json``.
+
+    Parameters
+    ----------
+    studies : sequence of Study
+        The papers at the scale that was compared.
+    agreements : mapping of str to Agreement
+        The comparison of each, by its key.
+    """
+    total = Agreement()
+    for agreement in agreements.values():
+        total.merge(agreement)
+    lock, arithmetic = provenance()
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "commit": commit(studies[0].root),
+        "version": kernsemble.__version__,
+        "lock": lock,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "processor": processor(),
+        "arithmetic": arithmetic,
+        "scale": studies[0].scale,
+        "rule": RULE,
+        "total": counts(total),
+        "papers": {
+            study.key: counts(agreements[study.key]) | {"rows": digest_of_rows(study)} for study in studies
+        },
+    }
+
+
+def counts(agreement: Agreement) -> dict[str, int]:
+    """Return the counts of a comparison; of trials that differ or part, how many."""
+    values = {name: getattr(agreement, name) for name in COUNTS}
+    return {name: len(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def digest_of_rows(study: Study) -> str:
+    """Return the SHA-256 digest of all rows of a study that are current, timing apart."""
+    digest = hashlib.sha256()
+    for name in study.exhibits:
+        evidence = study.read(name)
+        metrics = evidence.plan.exhibit.metrics
+        for key in sorted(evidence.current):
+            row = evidence.current[key].metrics
+            line = [name, *map(str, key), *(f"{metric}={row.get(metric, '')}" for metric in metrics)]
+            digest.update(("\t".join(line) + "\n").encode())
+    return digest.hexdigest()
+
+
+def commit(root: Path) -> str:
+    """Return the commit that is checked out, with "+" where files differ from it; "unknown" without git."""
+    try:
+        head, changed = (
+            subprocess.check_output(["git", *words], cwd=root, text=True, stderr=subprocess.DEVNULL).strip()
+            for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head + ("+" if changed else "")
+
+
+def processor() -> str:
+    """Return the name of the processor."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else platform.processor() or platform.machine()
+
+
+def receipt_text(receipt: Mapping[str, Any]) -> str:
+    """Return a receipt as the text of its file."""
+    return json.dumps(receipt, indent=2, ensure_ascii=False) + "\n"

@@ -21,7 +21,7 @@ endif
 export DVC_NO_ANALYTICS = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup data reproduce test test-site test-faults test-processors matrix sbom audit lint bench site lab lock clean
+.PHONY: help setup data reproduce test test-site test-faults test-processors matrix nightly sbom audit audit-evidence lint bench site lab lock clean
 
 help:  ## show this list
 	@echo "usage: make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -34,7 +34,7 @@ data: setup  ## fetch the tracked datasets from the in-repository remote and ver
 	@./tools/data
 
 reproduce: setup  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute it)
-	@KERNSEMBLE_JOBS=$(JOBS) KERNSEMBLE_FRESH=$(FRESH) ./tools/reproduce '$(SCALE)' $(if $(FRESH),fresh)
+	@KERNSEMBLE_CALLER=$$PPID KERNSEMBLE_JOBS=$(JOBS) KERNSEMBLE_FRESH=$(FRESH) ./tools/reproduce '$(SCALE)' $(if $(FRESH),fresh)
 
 test: data lint  ## lint, then unit, property, notebook and repository tests
 	@$(RUN) pytest --numprocesses $(JOBS) --dist loadscope
@@ -53,6 +53,15 @@ matrix: data  ## the same trials with the oldest and the newest Python and NumPy
 
 test-processors: data  ## every quick trial under other processors' kernels of OpenBLAS, a sample on emulated ARM64 (half an hour)
 	@KERNSEMBLE_JOBS=$(JOBS) .venv/bin/python tools/processors.py
+
+audit-evidence: data  ## compute the oldest 1 % of the adopted rows again (KERNSEMBLE_DATA names the large sets)
+	@KERNSEMBLE_JOBS=$(JOBS) .venv/bin/python tools/audit_evidence.py
+
+# Faults are drawn by the date, which is printed: KERNSEMBLE_SEED=20300131 tries them again.
+nightly: export KERNSEMBLE_FAULTS = full
+nightly: export KERNSEMBLE_SEED ?= $(shell date +%Y%m%d)
+nightly: audit-evidence test-processors matrix  ## what takes too long for every change: old rows, processors, versions, faults
+	@$(RUN) pytest --numprocesses $(JOBS) --dist worksteal --timeout 1800 tests/faults
 
 sbom: setup  ## write the bill of materials of .venv: build/sbom.cdx.json
 	@./tools/sbom
@@ -79,8 +88,10 @@ site: setup  ## build the documentation into docs/_build/html from the committed
 test-site: setup  ## follow every link of the site and open every page in Chromium (Debian: apt install chromium)
 	@$(RUN) pytest --quiet tests/site/test_site.py tests/site/test_ledger_pages.py
 
+# In a container LAB_IP=0.0.0.0 lets the host reach it; as root Jupyter has to be told that it may run.
+LAB_IP ?= 127.0.0.1
 lab: data  ## open the notebooks in JupyterLab
-	@.venv/bin/jupyter lab --ServerApp.ip=127.0.0.1 notebooks
+	@.venv/bin/jupyter lab --ServerApp.ip=$(LAB_IP) $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
 lock: setup  ## pin the newest versions that fit pyproject.toml into requirements.lock
 	@./tools/lock --upgrade

@@ -49,30 +49,6 @@ def save(table: pd.DataFrame) -> None:
     table.to_csv(TABLE, index=False, float_format="%.4g")
 
 
-def draw(table: pd.DataFrame) -> None:
-    """Draw every ratio beside its target, on a logarithmic axis, as results/benchmarks.svg and .png."""
-    from kernsemble.report.figures import subplots
-
-    figure, axes = subplots(size=(11.0, 0.17 * len(table) + 1.0))
-    rows = range(len(table))[::-1]
-    reached = table.met
-    axes.hlines(rows, 1, table.ratio, color="0.75", linewidth=1)
-    for mask, color, label in ((reached, "C2", "target reached"), (~reached, "C1", "below its target")):
-        axes.plot(
-            table.ratio[mask], [r for r, m in zip(rows, mask, strict=True) if m], "o", c=color, label=label
-        )
-    axes.plot(table.target, rows, "|", color="black", markersize=9, label="target")
-    axes.set(xscale="log", xlabel="peer's time / ours (larger is faster)")
-    labels = [f"{t}, {s}; {p}" for t, s, p in zip(table.task, table["size"], table.peer, strict=True)]
-    axes.set_yticks(rows, labels)
-    axes.set_ylim(-1, len(table))
-    axes.tick_params(axis="y", labelsize=6)
-    axes.axvline(1, color="0.4", linewidth=0.8)
-    axes.legend(loc="lower right", fontsize=7)
-    for suffix in ("svg", "png"):
-        figure.savefig(TABLE.with_suffix(f".{suffix}"), metadata={"Date": None} if suffix == "svg" else None)
-
-
 def main(arguments: list[str]) -> int:
     """Run the races that are named, or all; 0 when every answer was the same, or a note says why not."""
     parser = argparse.ArgumentParser(
@@ -90,7 +66,6 @@ def main(arguments: list[str]) -> int:
         )
         sys.stdout.flush()
     table = read()
-    draw(table)
     sys.stdout.write(f"{table.met.sum()} of {len(table)} targets reached: {TABLE.name}\n")
     unexplained = ~table.same_answer & (table.note == "")
     return int(unexplained.any())

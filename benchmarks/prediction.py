@@ -1,12 +1,17 @@
-"""Prediction by an ensemble of stumps."""
+"""Prediction by an ensemble of stumps, and by the tables of a machine with the stump kernel."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from race import Row, compare, fastest, once
 from sklearn.ensemble import AdaBoostClassifier
 
+from kernsemble.export import AdditiveTables
+from kernsemble.hypotheses.shapes import Shapes
 from kernsemble.hypotheses.stumps import StumpHypotheses
+from kernsemble.kernels import stump_kernel
 
 
 def stumps_of(model: AdaBoostClassifier) -> tuple[StumpHypotheses, np.ndarray]:
@@ -42,6 +47,27 @@ def predict_stumps(n_samples: int = 1_000_000, n_stumps: int = 500, n_features: 
     )
 
 
-def rows() -> list[Row]:
+def predict_tables(n_samples: int = 20_000, n_support: int = 10_000, n_features: int = 20) -> Iterator[Row]:
+    """Predict with the same machine: by its support vectors, by its tables, and by these with NumPy alone."""
+    rng = np.random.default_rng(0)
+    support, X = rng.normal(size=(n_support, n_features)), rng.normal(size=(n_samples, n_features))
+    beta = rng.normal(size=(1, n_support))
+    beta -= beta.mean()
+    shapes = Shapes.of_kernel(support, beta)
+    knots, values = (list(part) for part in zip(*shapes.functions, strict=True))
+    names = [f"x{j}" for j in range(n_features)]
+    tables = AdditiveTables("machine", "linear", names, knots, values, np.zeros(1), "one", ["a", "b"])
+    stump_kernel(X[:10], support)  # compiled before the clock starts
+    blocks = np.array_split(X, 10)  # a kernel matrix of 160 MB at a time
+    theirs, scores = once(lambda: np.concatenate([stump_kernel(x, support) @ beta.T for x in blocks]))
+    for what, function in (("tables", shapes.decision), ("tables from JSON, NumPy alone", tables.decisions)):
+        ours, found = fastest(lambda function=function: function(X), 3)
+        same = np.allclose(found, scores, atol=1e-9 * np.abs(scores).max())
+        size, peer = f"{n_samples} x {n_features}", f"kernel of {n_support} support vectors"
+        yield compare(f"prediction, stump machine by {what}", size, peer, ours, theirs, 20.0, same)
+
+
+def rows() -> Iterator[Row]:
     """Run the races of this file."""
-    return [predict_stumps()]
+    yield predict_stumps()
+    yield from predict_tables()

@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tools"))  # the builders of dat
 import numpy as np  # noqa: E402 (threads and kernels must be settled before NumPy is loaded)
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
-from support.faults import FULL, merge_figures  # noqa: E402
+from support.faults import FIRST, FULL, merge_figures  # noqa: E402
 
 # A change is judged on the same examples every time; `make test-faults` looks for new ones.
 settings.register_profile("same examples", derandomize=not FULL)
@@ -82,6 +82,11 @@ def figure(record_property):
         record_property("figure", [section, what, int(tried), int(survived), detail])
 
     return note
+
+
+def pytest_report_header():
+    """Say which seeds the tests of faults begin with."""
+    return f"faults: KERNSEMBLE_SEED={FIRST}" if FIRST else None
 
 
 def pytest_addoption(parser):

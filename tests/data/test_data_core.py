@@ -2,6 +2,7 @@
 
 import dataclasses
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from kernsemble.data import DatasetUnavailable, dataset_names, load
 from kernsemble.data.sources import get_source
 
+ROOT = Path(__file__).parents[2]
 # name: (n, d, class counts), written down from the papers and the sources, not from the register.
 FORMS = {
     "australian": (690, 14, (383, 307)),
@@ -35,6 +37,7 @@ FORMS = {
     "sonar": (208, 60, (97, 111)),
     "spam": (4601, 57, (2788, 1813)),
     "splice": (3175, 60, (1527, 1648)),
+    "splice1000": (1000, 60, (483, 517)),
     "thyroid": (215, 5, (150, 35, 30)),
     "titanic": (2201, 3, (1490, 711)),
     "usps": (9298, 256, None),
@@ -123,6 +126,16 @@ def test_covertype_has_one_area_and_one_soil_type_a_row():
     assert dataset.X[0, :3].tolist() == [2596, 51, 3]
     assert dataset.feature_names[np.flatnonzero(indicators[0])[1] + 10] == "Soil_Type29"
     assert dataset.class_names[dataset.y[0]] == "5"
+
+
+def test_splice1000_is_a_part_of_splice():
+    whole, part = load("splice"), load("splice1000")
+    places = {tuple(row): label for row, label in zip(whole.X.tolist(), whole.y.tolist(), strict=True)}
+    assert all(places[tuple(row)] == label for row, label in zip(part.X.tolist(), part.y, strict=True))
+    lines = (ROOT / "tools/datasets/splice1000_rows.txt").read_text().split()
+    rows = np.array(lines, dtype=int)
+    assert len(set(rows)) == 1000
+    np.testing.assert_array_equal(whole.X[rows], part.X)
 
 
 def test_splice_and_dna_describe_the_same_junctions():

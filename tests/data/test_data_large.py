@@ -3,6 +3,8 @@
 import bz2
 import io
 import json
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ from datasets.fetch import SCENE15_FOLDERS, fetch
 from PIL import Image
 from support.made_archives import make_tar, make_zip
 
-from kernsemble.data import DatasetDamaged, DatasetUnavailable, load
+from kernsemble.data import DatasetDamaged, DatasetUnavailable, archives, load
+from kernsemble.data.archives import UnsafeArchiveError
 from kernsemble.data.cli import main
 from kernsemble.data.features import store as feature_store
 from kernsemble.data.features.gist import gist
@@ -25,10 +28,14 @@ from kernsemble.data.images import (
     read_labelme12,
     read_voc2007,
 )
-from kernsemble.data.large import cache_folder, load_large
+from kernsemble.data.large import cache_folder, load_large, receipt_path
 from kernsemble.data.npz import array_digest, read_npz, write_npz
 from kernsemble.data.sources import Source, dataset_names, get_source, read_sources
+from kernsemble.trials.executor import WorkerMismatchError, run_job
+from kernsemble.trials.plan import absent_data, data_checksum, data_here
+from kernsemble.trials.study import Study
 
+ROOT = Path(__file__).parents[2]
 LARGE = ("cifar10", "gtsrb", "ijcnn1", "isolet", "scene15")
 
 
@@ -241,6 +248,75 @@ def test_receipts_hold_converted_files_to_their_own_digest(tmp_path, cache):
     write_npz(path, arrays)
     with pytest.raises(DatasetDamaged, match="sha256"):
         load_large(source)
+
+
+class TestHostileFolders:
+    """What a folder brings is judged by the register alone, and expanded within limits."""
+
+    def test_a_receipt_beside_a_prepared_file_vouches_for_nothing(self, tmp_path, cache):
+        arrays = {"heart_X": np.zeros((270, 13)), "heart_y": np.ones(270)}
+        write_npz(tmp_path / "ida_splits.npz", arrays)
+        receipt = {"dataset": "ida", "sha256": array_digest(arrays)}
+        receipt_path(tmp_path / "ida_splits.npz").write_text(json.dumps(receipt))
+        with pytest.raises(DatasetDamaged, match=r"ida_splits\.npz: expected contents with sha256"):
+            fetch(get_source("ida"), tmp_path)
+        assert not list(cache.rglob("*.npz*"))
+
+    def test_a_text_that_expands_without_end(self, tmp_path, cache, monkeypatch):
+        for name in ("ijcnn1.bz2", "ijcnn1.t.bz2"):
+            (tmp_path / name).write_bytes(bz2.compress(bytes(archives.MAX_TEXT_BYTES + 1)))
+        with pytest.raises(UnsafeArchiveError, match=r"ijcnn1\.bz2: more than \d+ bytes when unpacked"):
+            fetch(get_source("ijcnn1"), tmp_path)
+
+    def test_a_picture_that_expands_without_end(self, tmp_path, cache):
+        bomb = make_zip({"s/bedroom/1.jpg": bytes(archives.MAX_PICTURE_BYTES + 1)}, zipfile.ZIP_DEFLATED)
+        (tmp_path / "scene_categories.zip").write_bytes(bomb)
+        with pytest.raises(UnsafeArchiveError, match=r"1\.jpg' has \d+ bytes, more than"):
+            fetch(get_source("scene15"), tmp_path)
+        assert list(cache.iterdir()) == []  # nothing half-written
+
+    def test_a_picture_of_too_many_pixels(self, tmp_path, cache):
+        header = b"P6 30000 30000 255\n"
+        place = "GTSRB/Final_Training/Images/00000/0.ppm"
+        for name in official.OFFICIAL_FILES["gtsrb"]:
+            (tmp_path / name).write_bytes(make_zip({place: header, "a.csv": b"Filename;ClassId\n0.ppm;0\n"}))
+        with pytest.raises(DatasetDamaged, match=r"official files GTSRB.* cannot be read: Decompression"):
+            fetch(get_source("gtsrb"), tmp_path)
+
+    def test_a_table_that_is_cut_short(self, tmp_path, cache):
+        (tmp_path / "isolet1+2+3+4.data").write_text("0.5, 1.5, 1.\n0.5")
+        (tmp_path / "isolet5.data").write_text("0.5, 1.5, 1.\n")
+        with pytest.raises(DatasetDamaged, match=r"official files isolet1.* cannot be read"):
+            fetch(get_source("isolet"), tmp_path)
+
+    def test_a_receipt_that_is_none(self, cache):
+        cache.mkdir()
+        (cache / "isolet.npz").write_bytes(b"")
+        receipt_path(cache / "isolet.npz").write_text("no receipt")
+        with pytest.raises(DatasetDamaged, match=r"isolet\.npz\.receipt\.json: is no receipt"):
+            load("isolet")
+
+
+def test_no_evidence_comes_from_other_data_than_the_registered(tmp_path, cache):
+    """They can be loaded; their trials wait for the registered data, and no worker stamps them as those."""
+    (tmp_path / "isolet1+2+3+4.data").write_text("0.5, 1.\n")
+    assert (data_here(["isolet"]), absent_data(["isolet"])[:7]) == (data_checksum(["isolet"]), "Dataset")
+    arrays = {"X": np.full((7797, 617), 0.5, dtype=np.float32)}
+    write_npz(cache / "isolet.npz", arrays)
+    digest = array_digest(arrays)
+    receipt_path(cache / "isolet.npz").write_text(json.dumps({"dataset": "isolet", "sha256": digest}))
+    assert data_here(["isolet", "iris"]) == f"{digest[:8]}+{data_checksum(['iris'])}"
+    assert "no evidence is computed from it" in absent_data(["isolet"])
+    registered = {"dataset": "isolet", "sha256": get_source("isolet").sha256["arrays"]}
+    receipt_path(cache / "isolet.npz").write_text(json.dumps(registered))
+    assert (data_here(["isolet"]), absent_data(["isolet"])) == (data_checksum(["isolet"]), "")
+
+
+def test_a_worker_with_other_data_computes_nothing(cache, monkeypatch):
+    monkeypatch.setattr("kernsemble.trials.executor.data_here", lambda stored: "other")
+    (job, *_) = Study("guo2017", "smoke", ROOT).plan("figure1").jobs()
+    with pytest.raises(WorkerMismatchError, match="data of 'sonar': checksum other, expected"):
+        run_job(job)
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,34 @@ def test_scheduler_that_hangs_is_waited_for(slow_root, tmp_path, undisturbed, fi
     figure("Cluster", "a scheduler that hangs", 1, 1, "waited for like one that is gone; the run goes on")
 
 
+@pytest.mark.parametrize("others", ["two healthy", "one that comes later"])
+def test_worker_that_freezes_is_relieved(
+    others, slow_root, tmp_path, undisturbed, figure, monkeypatch, capsys
+):
+    """It lives and does nothing: what it holds goes to the others, or to one that comes, and is named."""
+    monkeypatch.setattr(cluster_module, "SILENCE_SECONDS", 3.0)
+    with Cluster(tmp_path) as cluster:
+        for _ in range(3):
+            cluster.start_worker()
+        study = on(cluster, slow_root)
+        frozen, *healthy = cluster.workers
+
+        def freeze():
+            os.kill(frozen.pid, signal.SIGSTOP)
+            if others == "one that comes later":
+                for worker in healthy:
+                    kill(worker.pid)
+                cluster.start_worker()
+
+        started = time.monotonic()
+        assert not run_with(study, {30: freeze}).failures
+        assert time.monotonic() - started < 200  # Dask itself waits for five minutes
+    said = capsys.readouterr().err
+    assert "gives no sign of life for 3 s; others do its work" in said
+    check_evidence(slow_root, undisturbed)
+    figure("Cluster", "workers that freeze", 1, 1, "named after a minute; the others do their work")
+
+
 @pytest.mark.skipif(not FULL, reason="part of make test-faults")
 def test_hosts(slow_root, tmp_path, undisturbed, figure):
     """A scheduler and three workers on hosts of their own; the cable of one is pulled out during the run."""

@@ -3,6 +3,7 @@
 import os
 import random
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def namespace():
 
 NAMESPACE = namespace()
 mounts = pytest.mark.skipif(NAMESPACE is None, reason="this machine lets nobody mount")
-RUN = " ".join(command("--no-notebook", jobs=1))
+RUN = shlex.join(command("--no-notebook", jobs=1))
 
 
 def run_mounted(root, script):
@@ -86,6 +87,32 @@ def test_read_only_results(slow_root, undisturbed, figure):
     run_to_the_end(slow_root)
     check_evidence(slow_root, undisturbed)
     figure("Faults", "read-only results folder", 1, 1)
+
+
+FULL_PLACES = {  # how, what runs, how many processes, and what is said
+    "shm": ("mount -t tmpfs -o ro none /dev/shm", ["--no-notebook"], 2, "/dev/shm): Read-only"),
+    "full shm": (
+        "mount -t tmpfs -o size=4k none /dev/shm; head -c 4096 /dev/zero > /dev/shm/x",
+        *(["--no-notebook"], 2, "/dev/shm): No space left"),
+    ),
+    "full tmp": (
+        "mkdir t; mount -t tmpfs -o size=8k none t; head -c 4096 /dev/zero > t/x; export TMPDIR=$PWD/t",
+        *([], 1, "/t/tmp"),
+    ),
+}
+
+
+@mounts
+@pytest.mark.parametrize("what", FULL_PLACES)
+def test_full_place_is_named(what, slow_root, figure):
+    """Shared memory, and the folder of temporary files: not standard output, as which they were once told."""
+    how, options, jobs, place = FULL_PLACES[what]
+    done = run_mounted(slow_root, f"{how}; {shlex.join(command(*options, jobs=jobs))}; echo status $?")
+    assert "status 0" not in done.stdout
+    assert place in done.stderr
+    assert "standard output" not in done.stderr
+    assert "Traceback" not in done.stderr
+    figure("Faults", "shared memory or temporary files that are full", 1, 1, "the place is named")
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -12,7 +12,10 @@ import time
 from pathlib import Path
 
 import pytest
+from support.cluster_processes import free_port
+from support.processes import environment, marked, told
 
+PORT = free_port()
 ROOT = Path(__file__).parents[2]
 
 
@@ -70,17 +73,73 @@ class TestListening:
         connection = tmp_path / "kernel.json"
         command = [sys.executable, "-m", "ipykernel_launcher", "-f", str(connection)]
         assert only_loopback(served_by(command, dict(os.environ), 1))
-        figure("Supply", "servers that listen on loopback only", 1, 1, "notebook kernel, JupyterLab")
+        figure("Supply", "servers that listen on loopback only", 1, 1, "notebook kernel, JupyterLab, Dask")
 
     @pytest.mark.slow
     def test_laboratory(self, tmp_path, figure):
-        recipe = re.search(r"^lab:.*\n\t@(.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
-        assert "--ServerApp.ip=127.0.0.1" in recipe
-        arguments = recipe.split()[1:]
+        text = (ROOT / "Makefile").read_text()
+        assert re.search(r"^LAB_IP \?= 127\.0\.0\.1$", text, re.MULTILINE)
+        recipe = re.search(r"^lab:.*\n\t@(.*)$", text, re.MULTILINE).group(1)
+        arguments = re.sub(r" \$\(if .*\)", "", recipe.replace("$(LAB_IP)", "127.0.0.1")).split()[1:]
         environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(tmp_path), "JUPYTER_DATA_DIR": str(tmp_path)}
         command = [sys.executable, "-m", "jupyter", *arguments, "--no-browser", "--allow-root", "--port=0"]
         assert only_loopback(served_by(command, environment, 1))
-        figure("Supply", "servers that listen on loopback only", 1, 1, "notebook kernel, JupyterLab")
+        figure("Supply", "servers that listen on loopback only", 1, 1, "notebook kernel, JupyterLab, Dask")
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="Linux tells who listens")
+def test_cluster_of_the_guide_listens_where_it_is_told(tmp_path, figure):
+    """Whoever reaches a worker runs code, too: its nanny and itself bind to the address of ``--host``."""
+    guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    variables, found = {**os.environ, "RUN_MARK": str(tmp_path)}, set()
+    with contextlib.ExitStack() as stack:
+        for name, listeners in (("scheduler", 1), ("worker", 2)):
+            (typed,) = re.findall(rf"^dask {name} .*$", guide, re.MULTILINE)
+            assert "--host 10.0.0." in typed
+            words = (
+                re.sub(r"10\.0\.0\.\d", "127.0.0.1", typed).replace("8786", str(PORT)).replace("8787", "0")
+            )
+            server = subprocess.Popen(
+                [sys.executable, "-m", *words.replace("--nworkers 8", "--nworkers 1").split()],
+                env=variables, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )  # fmt: skip
+            stack.callback(server.wait)
+            stack.callback(os.killpg, server.pid, signal.SIGKILL)
+            end = time.monotonic() + 120
+            while len(pids := marked(str(tmp_path))) < listeners or len(listening(pids)) < 1:
+                assert time.monotonic() < end
+                time.sleep(0.2)
+        end = time.monotonic() + 120
+        while time.monotonic() < end and not any("spawn_main" in told(pid) for pid in marked(str(tmp_path))):
+            time.sleep(0.2)
+        time.sleep(5)  # the worker opens its doors
+        found = listening(marked(str(tmp_path)))
+    assert found == {"127.0.0.1"}
+    figure("Supply", "servers that listen on loopback only", 1, 1, "notebook kernel, JupyterLab, Dask")
+
+
+ARTICLE = """
+import sys
+from pathlib import Path
+from kernsemble.report import notebooks
+notebooks.START_SECONDS = 5
+try:
+    notebooks.render_notebook(Path(sys.argv[1]), Path(sys.argv[2]), {"scale": "paper"})
+except notebooks.NotebookError as error:
+    print(error)
+"""
+
+
+def test_kernel_that_never_answers_is_named(slow_root, figure):
+    """As it is where the loopback device is down, or a machine is too busy."""
+    source = slow_root / "notebooks/slow_paper/slow_paper.ipynb"
+    command = ["unshare", "--net", sys.executable, "-c", ARTICLE, source, slow_root / "out.ipynb"]
+    done = subprocess.run(command, env=environment(slow_root), capture_output=True, text=True, timeout=250)
+    if "unshare:" in done.stderr:
+        pytest.skip(done.stderr)
+    assert "its kernel did not answer in 5 seconds. See that the loopback device is up" in done.stdout
+    figure("Faults", "a kernel that never answers", 1, 1)
 
 
 def clusters(folder):

@@ -259,6 +259,14 @@ def test_values_of_any_size_are_learned_from(make, scale):
     assert np.all(np.isfinite(getattr(model, "dual_gap_", 0.0)))
 
 
+def test_costs_that_drown_the_penalty_are_refused():
+    X, y = np.arange(6.0)[:, None], np.arange(6) % 3
+    with pytest.raises(
+        ValueError, match=r"C times sample_weight is up to 4e\+16.*lower C, or scale the weights"
+    ):
+        kernsemble.CGEnsSLS(C=1e6).fit(X, y, sample_weight=[1, 4e10, 1, 2e-12, 1, 1])
+
+
 @pytest.mark.parametrize(
     "labels", [np.where(X[:, 0] > 0, 7, -3), X[:, 0] > 0, np.where(X[:, 0] > 0, 1.0, 0.0), list(Y)]
 )

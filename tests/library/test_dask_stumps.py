@@ -27,7 +27,7 @@ def client():
     """Two worker processes on this machine."""
     from distributed import Client, LocalCluster
 
-    settings = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "host": "127.0.0.1"}
+    settings = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "host": "127.0.0.1"}
     with LocalCluster(n_workers=2, silence_logs=50, **settings) as cluster, Client(cluster) as made:
         yield made
 

@@ -353,7 +353,7 @@ def test_steps_that_run_out_warn_with_the_gap(rng):
         (DistanceKernelSVC(tol=0.0), "tol == 0"),
         (DistanceKernelSVC(cache_size=0.0), "cache_size == 0"),
         (DistanceKernelSVC(multi_class="crammer"), "multi_class must be 'ovo' or 'ovr'"),
-        (DistanceKernelSVC(kernel="rbf"), "kernel must be"),
+        (DistanceKernelSVC(kernel="poly"), "kernel must be"),
         (DistanceKernelSVC("gaussian", gamma="auto"), "gamma must be"),
         (DistanceKernelSVC("gaussian", gamma=-2.0), "gamma == -2"),
         (DistanceKernelSVCCV(Cs=[]), "Cs must hold"),

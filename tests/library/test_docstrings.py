@@ -8,7 +8,16 @@ import pytest
 
 import kernsemble
 
-LIBRARY = ("boosting", "column_generation", "estimators", "growth", "hypotheses", "kernels", "masters")
+LIBRARY = (
+    "boosting",
+    "column_generation",
+    "estimators",
+    "export",
+    "growth",
+    "hypotheses",
+    "kernels",
+    "masters",
+)
 MODULES = sorted(
     module.name
     for module in walk_packages(kernsemble.__path__, "kernsemble.")

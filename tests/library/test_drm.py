@@ -19,6 +19,7 @@ def exempt(estimator):
     return {"check_sample_weight_equivalence_on_dense_data": "the rounds stop before the common limit"}
 
 
+@pytest.mark.filterwarnings("ignore:.*no margin is possible")  # labels of checks are noise
 @parametrize_with_checks(
     [DRM(3, random_state=0), DRM(3, q=2, kernel="gaussian", gamma=0.1, random_state=0)],
     expected_failed_checks=exempt,
@@ -185,7 +186,7 @@ def test_stopping_early_warns_and_leaves_diversity(rng):
         (DRM(nu=1.5), "nu == 1.5"),
         (DRM(mu=-1.0), "mu == -1"),
         (DRM(q=3), "q must be 1 or 2"),
-        (DRM(kernel="rbf"), "kernel must be"),
+        (DRM(kernel="poly"), "kernel must be"),
     ],
 )
 def test_bad_parameters_are_named(estimator, message, rng):
@@ -222,3 +223,12 @@ def test_progress_is_drawn_on_demand(rng, capsys):
     X, y = noisy(rng)
     DRM(2, verbose=2, random_state=0).fit(X, y)
     assert "DRM" in capsys.readouterr().err
+
+
+def test_the_zero_machine_says_so(rng):
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    with pytest.warns(ConvergenceWarning, match=r"at nu=0\.2 no margin is possible.*Raise nu") as caught:
+        model = DRM(2, nu=0.2, random_state=0).fit(X, y)
+    assert caught[0].filename == __file__
+    assert not model.decision_function(X).any()
+    assert DRM(2, nu=1.0, random_state=0).fit(X, y).decision_function(X).any()

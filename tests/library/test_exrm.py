@@ -25,7 +25,12 @@ def exempt(estimator):
     """Weights and repeated rows change the path of an iterative solver, though not its target."""
     if estimator.solver == "exact":
         return {}
-    return {"check_sample_weight_equivalence_on_dense_data": "the iterates stop before the common limit"}
+    found = {"check_sample_weight_equivalence_on_dense_data": "the iterates stop before the common limit"}
+    if estimator.solver == "admm":
+        found["check_class_weight_classifiers"] = (
+            "the limit is far where a class weighs ten million times more"
+        )
+    return found
 
 
 @parametrize_with_checks(CHECKED, expected_failed_checks=exempt)

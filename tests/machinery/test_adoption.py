@@ -1,10 +1,12 @@
 """Rows of older code count when a sample that nobody can choose comes out equal, and never otherwise."""
 
 import re
+import shutil
 import subprocess
 from dataclasses import replace
 from datetime import date
 
+import audit_evidence
 import pytest
 from support.machinery import reload_paper, write_package
 
@@ -77,6 +79,8 @@ class Written:
             assert old in source
             source = source.replace(old, new)
         (self.folder / self.package / "trials.py").write_text(source)
+        # a source of the same length, written within a second, would be taken for the compiled one
+        shutil.rmtree(self.folder / self.package / "__pycache__", ignore_errors=True)
         reload_paper(self.package)
 
     def study(self, scale="paper"):
@@ -145,6 +149,15 @@ class TestAdoption:
         again = written.adopt()
         assert "about 0 s" in again[0][0]
         assert "  NOT adopted: 9 rows differ" in [text for text, _ in again]
+
+    def test_difference_that_is_there_ends_it_before_any_work(self, written):
+        written.change(FAR)
+        study = written.study()
+        (group,) = groups_of(study)
+        study.run(["table1"], keys=group.sample[:1])
+        (told,) = adopt(written.study(), group).differences
+        assert told.startswith(str(group.sample[0]))
+        assert len(written.study().read("table1").stale) == 270 - 1
 
     def test_code_that_changes_one_dataset_or_method_is_refused(self, written):
         written.change(
@@ -482,3 +495,55 @@ def test_code_is_committed_before_its_sample_is_drawn(tmp_path):
     (tmp_path / "src" / "code.py").write_text("a = 2")
     with pytest.raises(PlanError, match="commit it before its rows are adopted"):
         adoption.commit_of(tmp_path)
+
+
+class TestAudit:
+    """`make audit-evidence`: the oldest adopted rows are computed again."""
+
+    def audit(self, written, *options):
+        return audit_evidence.main([f"{written.package}.trials", "--jobs", "1", *options])
+
+    @pytest.fixture(autouse=True)
+    def root(self, written, monkeypatch):
+        monkeypatch.setenv("KERNSEMBLE_ROOT", str(written.folder))
+
+    def test_nothing_is_adopted_nothing_is_computed(self, written, capsys):
+        assert self.audit(written) == 0
+        assert capsys.readouterr().out.startswith("0 of 0 adopted rows")
+
+    def test_equal_rows_pass_and_no_file_changes(self, written, capsys):
+        written.change(SAME)
+        written.adopt()
+        before = written.study().path("table1").read_bytes()
+        assert self.audit(written, "--share", "0.2", "--day", "2030-01-31") == 0
+        said = capsys.readouterr().out
+        assert "oldest adopted rows are given again" in said
+        assert "DIFFERS" not in said
+        assert written.study().path("table1").read_bytes() == before
+
+    def test_a_row_that_the_code_does_not_give_is_named(self, written, capsys):
+        written.change(SAME)
+        written.adopt()
+        (victim, *_) = (key for key in written.study().read("table1").paths if key.method == "a")
+
+        def forge(row):
+            return row._replace(metrics=row.metrics | {"error": "9.9"}) if row.key == victim else row
+
+        written.rewrite(forge)
+        assert self.audit(written, "--share", "1") == 1
+        (line,) = (line for line in capsys.readouterr().out.splitlines() if "DIFFERS" in line)
+        assert str(victim) in line
+        assert "9.9 committed" in line
+        assert self.audit(written, "--share", "1", "--dry-run") == 0
+
+    def test_the_oldest_come_first_and_among_equals_others_every_day(self, written):
+        written.change(SAME)
+        written.adopt()
+        rows = audit_evidence.adopted_rows(written.study())
+        old = [replace(row, since="2020-01-01") for row in rows[:3]]
+        chosen = audit_evidence.oldest([*rows[3:], *old], 5 / len(rows), "2030-01-31")
+        assert {row.name for row in chosen[:3]} == {row.name for row in old}
+        draws = {
+            tuple(r.name for r in audit_evidence.oldest(rows, 0.05, f"2030-01-{d:02}")) for d in range(9)
+        }
+        assert len(draws) == 9

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -11,11 +13,17 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from support.machinery import MODULE, make_repository, open_fake
 
+from kernsemble.report import reproduction
 from kernsemble.report.cli import build_parser, main
+from kernsemble.report.published import own_cells
+from kernsemble.report.reproduction import check_printed
+from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import only_writer
+from kernsemble.trials.rooms import PAPERS
+from kernsemble.trials.study import Study
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("list", "reproduce", "verify", "ledger", "fingerprint")
+COMMANDS = ("list", "reproduce", "verify", "diff", "ledger", "fingerprint")
 
 
 @pytest.fixture
@@ -63,6 +71,50 @@ def test_evidence_verification_and_overview(root, capsys):
     status, out, _ = run(capsys, "list", MODULE, "--scale", "smoke")
     assert "table1        0 of 4      about 0 s left" in out
     assert "figure1" not in out
+
+
+def test_receipt_says_what_ran_and_its_digest_hangs_on_every_number(root, capsys, tmp_path):
+    for scale in ("paper", "quick"):
+        run(capsys, "reproduce", MODULE, "--no-notebook", "--jobs", "1", "--scale", scale)
+    file = tmp_path / "receipts" / "mine.json"
+    assert run(capsys, "verify", MODULE, "--receipt", str(file))[0] == 0
+    first = json.loads(file.read_text())
+    assert first["total"]["agree"] == first["total"]["trials"] == 9
+    assert first["papers"]["fake_paper"]["agree"] == 9
+    assert {"commit", "lock", "processor", "arithmetic", "python", "rule"} <= set(first)
+    run(capsys, "verify", MODULE, "--receipt", str(file))
+    assert json.loads(file.read_text()) == first
+    params = root / "params.yaml"
+    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    run(capsys, "verify", MODULE, "--compute", "--jobs", "1", "--receipt", str(file))
+    second = json.loads(file.read_text())["papers"]["fake_paper"]
+    assert second["rows"] != first["papers"]["fake_paper"]["rows"]
+    assert second["stale"] > 0
+
+
+def test_diff_shows_what_a_parameter_moved_and_nothing_else(root, capsys):
+    for scale in ("paper", "quick"):
+        run(capsys, "reproduce", MODULE, "--no-notebook", "--jobs", "1", "--scale", scale)
+    status, out, _ = run(capsys, "diff", MODULE)
+    assert status == 0
+    assert "  0 of " in out
+    params = root / "params.yaml"
+    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    run(capsys, "verify", MODULE, "--compute", "--jobs", "1")
+    status, out, _ = run(capsys, "diff", MODULE)
+    assert status == 0
+    assert "committed" in out
+    every = run(capsys, "diff", MODULE, "--all")[1]
+    moved, every = ([line for line in text.splitlines() if line.endswith(" differ")] for text in (out, every))
+    assert len(every) > len(moved) > 0
+    committed, now, difference = map(float, moved[0].split()[4:7])
+    assert difference == pytest.approx(now - committed, rel=1e-2)
+
+
+def test_diff_without_trials_says_what_to_run(root, capsys):
+    status, out, _ = run(capsys, "diff", MODULE)
+    assert status == 1
+    assert f"reproduce {MODULE} --scale quick" in out or "reproduce fake_paper" in out
 
 
 def test_stale_evidence_is_reported_loudly(root, capsys):
@@ -151,6 +203,121 @@ def test_two_runs_of_all_papers_do_not_go_on_side_by_side(root, capsys):
     assert "wait until it ends, or stop it" in err
 
 
+def write_article(root, *cells):
+    path = root / "notebooks" / "fake_paper" / "fake_paper.ipynb"
+    nbformat.write(new_notebook(cells=list(cells)), path)
+    return path
+
+
+LOST = "fake_paper,table1,lost,plain,1.0,"
+BY_HAND = {
+    "cell of no exhibit": ("published.csv", LOST, "fake_paper,tabel1,coin,plain,1.0,"),
+    "cell of no data set": ("published.csv", LOST, "fake_paper,table1,cion,plain,1.0,"),
+    "cell of no method": ("published.csv", LOST, "fake_paper,table1,coin,palin,1.0,"),
+    "cell of no paper": ("published.csv", LOST, "fake_papre,table1,coin,plain,1.0,"),
+    "spread below 0": ("published.csv", "0.56,0.24", "0.56,-0.24"),
+    "claim of no exhibit": ("claims.yaml", "table1, statement: The bias is p", "tabel1, statement: p"),
+    "claim of another check": ("claims.yaml", "check: bias_is_negative", "check: bias_is_large"),
+    "claim that is gone": ("claims.yaml", "- {id: F2,", "# - {id: F2,"),
+    "negative": ("params.yaml", "bias: 0.5", "bias: -0.5"),
+    "zero": ("params.yaml", "n: 20", "n: 0"),
+    "a word that nobody explored": ("params.yaml", "value: mean", "value: maen"),
+    "a choice of another type": ("params.yaml", "value: mean", "value: no"),
+}  # fmt: skip
+NAMED = {
+    "cell of no exhibit": ["published.csv", "tabel1"],
+    "cell of no data set": ["published.csv", "no data set 'cion'", "coin"],
+    "cell of no method": ["published.csv", "palin", "plain"],
+    "cell of no paper": ["published.csv, line", "unknown paper 'fake_papre'", "linli2005"],
+    "spread below 0": ["published.csv, line 2", "-0.24"],
+    "claim of no exhibit": ["claims.yaml", "F1", "no exhibit 'tabel1'", "table1"],
+    "claim of another check": ["claims.yaml", "F2", "'bias_is_large'"],
+    "claim that is gone": ["claims.yaml: no claim F2", "put it back"],
+    "negative": ["fake_paper.protocol.table1.bias", "-0.5"],
+    "zero": ["fake_paper.protocol.shared.n", "above 0"],
+    "a word that nobody explored": ["fake_paper.choices.rule.value", "'maen'", "mean, median"],
+    "a choice of another type": ["fake_paper.choices.rule.value: False is not", "mean, median"],
+}
+
+
+@pytest.mark.parametrize("mistake", BY_HAND)
+def test_mistakes_by_hand_are_named_before_work_begins(root, capsys, mistake):
+    file, old, new = BY_HAND[mistake]
+    path = root / file if file == "params.yaml" else root / "published" / file
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+    status, _, err = run(capsys, "reproduce", MODULE, "--no-notebook", "--jobs", "1")
+    assert status == 2
+    for word in NAMED[mistake]:
+        assert word in err
+    assert "Traceback" not in err
+    assert not (root / "results" / "quick" / "fake_paper").exists()
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_a_misspelt_name_of_any_printed_table_is_named(key, monkeypatch):
+    """A letter too much in a row or a column: no number counts as not reproduced yet because of a slip."""
+    study = Study(key, "quick", ROOT)
+    check_printed(study)
+    first = {}
+    for cell in own_cells(study):
+        first.setdefault((cell.exhibit, cell.row), replace(cell, row=f"{cell.row}x"))
+        first.setdefault((cell.exhibit, None, cell.column), replace(cell, column=f"{cell.column}x"))
+    taken = []
+    for cell in first.values():
+        monkeypatch.setattr(reproduction, "own_cells", lambda _, cell=cell: [cell])
+        try:
+            check_printed(study)
+            taken.append(str(cell))
+        except PlanError as error:
+            assert "published.csv" in str(error)  # noqa: PT017
+    assert taken == []
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{", ["is not a notebook"]),
+        ("<<<<<<< HEAD\n{}", ["is not a notebook"]),
+        (None, ["one code cell tagged 'parameters', found 0"]),
+    ],
+)
+def test_a_broken_article_is_named_before_work_begins(root, capsys, content, words):
+    path = write_article(root, new_code_cell("scale = 1"))
+    if content is not None:
+        path.write_text(content)
+    status, _, err = run(capsys, "reproduce", MODULE, "--jobs", "1")
+    assert status == 1
+    assert str(path) in err
+    assert all(word in err for word in words)
+    assert not (root / "results" / "quick" / "fake_paper").exists()
+
+
+def test_a_full_disk_is_told_where_it_is(root, capsys, monkeypatch):
+    write_article(root, new_code_cell("scale = 1", metadata={"tags": ["parameters"]}), new_code_cell("1"))
+    monkeypatch.setenv("TMPDIR", "/full/disk")
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", full)
+    status, _, err = run(capsys, "reproduce", MODULE, "--jobs", "1")
+    assert status == 1
+    assert "/full/disk: No space left on device" in err
+    assert "standard output" not in err
+
+
+def test_shared_memory_that_is_full_is_named(monkeypatch):
+    from kernsemble.trials import executor
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(executor, "ProcessPoolExecutor", full)
+    with pytest.raises(PlanError, match=r"shared memory \(/dev/shm\): No space left on device.*--jobs 1"):
+        executor.ProcessPool(2).submit([])
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
@@ -222,6 +389,6 @@ def test_data_commands_are_passed_on(capsys):
 
 
 def test_reader_that_stops_early_is_no_error():
-    command = f"{sys.executable} -m kernsemble list --scale smoke | true"
+    command = f"{shlex.quote(sys.executable)} -m kernsemble list --scale smoke | true"
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
     assert "BrokenPipe" not in done.stderr

@@ -198,6 +198,23 @@ def test_batch_whose_workers_all_went_away_is_given_back(cluster):
     backend.stop()
 
 
+def test_when_all_are_silent_they_keep_their_work(cluster, monkeypatch, capsys):
+    """A long trial may keep a worker from answering: with nobody else, it goes on."""
+    monkeypatch.setattr(module, "SILENCE_SECONDS", -1.0)
+    backend = DaskCluster(cluster.address)
+    wait(lambda: backend._look(every=0) or len(backend.workers()) == 3)
+    assert len(backend._silent) == 3
+    future = backend._client.submit(sum, [1])
+    backend._under_way.append(module._Sent(Future(), future, frozenset(backend.workers())))
+    backend._relieve_silent_workers()
+    assert not backend._under_way[0].future.cancelled()
+    monkeypatch.setattr(module, "SILENCE_SECONDS", 60.0)
+    backend._look(every=0)
+    assert not backend._silent
+    assert capsys.readouterr().err.count("is back") == 3
+    backend.stop()
+
+
 def test_scheduler_that_differs_is_refused(cluster, monkeypatch):
     """It unpickles what it passes on, so it has to have the package."""
     monkeypatch.setattr(module, "_version", lambda: "0.2.0")

@@ -84,6 +84,8 @@ def test_significant_digits(number, text):
         ((5.0, float("nan")), "5.0"),
         ((0.0, 0.0), "0"),
         ((1234.0, 45.6, 0), "1234 ± 46"),
+        ((2.14e-15, 3.3e-16), "2.1e-15 ± 3e-16"),
+        ((-1.3e-6, 0.0), "-1.3e-06"),
     ],
 )
 def test_mean_and_spread(arguments, text):

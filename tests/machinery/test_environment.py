@@ -26,6 +26,7 @@ DECLARED = [
     Requirement(text)
     for text in PROJECT["dependencies"]
     + [line for extra in PROJECT["optional-dependencies"].values() for line in extra]
+    if not text.startswith(f"{PROJECT['name']}[")  # an extra that takes in others
 ]
 
 
@@ -123,12 +124,41 @@ def test_missing_venv_module_names_the_debian_package(checkout):
     assert_one_sentence(run_setup(checkout, "bare-python", no_venv), "apt install python3-venv")
 
 
+def made_in(folder):
+    """What Python writes into an environment that it makes in a folder."""
+    return f"command = /usr/bin/python3 -m venv --clear {folder.resolve()}/.venv\n"
+
+
+@pytest.mark.parametrize("name", ["clone", "mo ved ü 'q\" $x"])
+def test_environment_of_another_place_is_made_again(checkout, tmp_path, name):
+    """A clone that was moved or copied would run the code of the other place."""
+    place = tmp_path / name
+    place.mkdir()
+    for part in ("tools", "bin", "requirements.lock", "pyproject.toml"):
+        (checkout / part).rename(place / part)
+    (place / ".venv/bin").mkdir(parents=True)
+    python = place / ".venv/bin/python"
+    python.write_text("#!/bin/sh\n")
+    python.chmod(0o755)
+    state = "cat requirements.lock pyproject.toml tools/setup | cksum > .venv/.installed"
+    subprocess.run(["sh", "-c", state], cwd=place, check=True)
+    stub = 'case "$*" in *venv*--clear*) echo "$*" > made; exit 1;; *version_info*) echo 3.12;; esac'
+    (place / ".venv/pyvenv.cfg").write_text(made_in(tmp_path / "original"))
+    result = run_setup(place, "stand-in", stub)
+    assert_one_sentence(result, "could not create .venv")
+    assert ".venv was not made here" in result.stderr
+    assert (place / "made").read_text() == "-m venv --clear .venv\n"
+    (place / ".venv/pyvenv.cfg").write_text(made_in(place))
+    assert run_setup(place, "stand-in", stub).returncode == 0
+
+
 def test_failed_install_names_the_network_and_can_be_repeated(checkout):
     bin_dir = checkout / ".venv" / "bin"
     bin_dir.mkdir(parents=True)
     for name, script in {"pip": "exit 1", "python": "echo 'ERROR: no index' >&2; exit 1"}.items():
         (bin_dir / name).write_text(f"#!/bin/sh\n{script}\n")
         (bin_dir / name).chmod(0o755)
+    (checkout / ".venv" / "pyvenv.cfg").write_text(made_in(checkout))
     result = run_setup(checkout, "python3")
     assert_one_sentence(result, "package index", "same command again")
     assert "ERROR: no index" in result.stderr

@@ -140,6 +140,44 @@ class TestFile:
         assert [found.metrics["gap"] for found in contents.rows] == ["1e-09", "2"]
         assert contents.damaged == [3]  # the second header
 
+    def test_lines_under_an_older_header_further_down_are_read_under_it(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(1, gap="2")], ("gap",)) + format_file([row(0)], METRICS))
+        contents = read_rows(path, ("gap",))
+        assert [found.metrics["gap"] for found in contents.rows] == ["2", "1e-09"]
+        assert contents.damaged == [3]
+
+    @pytest.mark.parametrize(
+        ("attributes", "damaged"), [("", [3, 6, 9]), ("*.csv merge=union\n", [])], ids=["markers", "union"]
+    )
+    def test_merge_of_two_branches_loses_no_row(self, tmp_path, attributes, damaged):
+        """Git leaves its markers, or the rows of both: one trial has other numbers on either branch."""
+        path = tmp_path / "e.csv"
+        (tmp_path / ".gitattributes").write_text(attributes)
+
+        def git(*words):
+            who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+            subprocess.run(["git", *who, *words], cwd=tmp_path, capture_output=True)
+
+        def commit(*rows):
+            path.write_bytes(format_file([row(0)], METRICS) + format_rows(rows, METRICS))
+            git("add", ".")
+            git("commit", "--message", "rows")
+
+        git("init", "--initial-branch", "one")
+        commit()
+        git("checkout", "-b", "two")
+        commit(row(2), row(3))
+        git("checkout", "one")
+        commit(row(1), row(3, gap="7"))
+        git("merge", "two")
+        contents = read_rows(path, METRICS)
+        numbers = sorted(
+            (found.key.trial, found.metrics["gap"]) for found in contents.rows if found.key.trial
+        )
+        assert numbers == [(1, "1e-09"), (2, "1e-09"), (3, "1e-09"), (3, "7")]
+        assert contents.damaged == damaged
+
     def test_long_curve_is_read(self, tmp_path):
         path = tmp_path / "e.csv"
         curve = format_value(tuple(n / 7 for n in range(20_000)))
@@ -150,6 +188,12 @@ class TestFile:
         path = tmp_path / "e.csv"
         path.write_bytes(format_file([row("9" * 5000, dataset="a"), row(1)], METRICS))
         assert read_rows(path, METRICS).damaged == [2]
+
+    @pytest.mark.parametrize("text", ["abc", "0.1 nan", "1e", "1,5", "--1", "٣"])
+    def test_metric_that_is_no_number_is_damage_whatever_its_check(self, tmp_path, text):
+        path = tmp_path / "e.csv"
+        path.write_bytes(format_file([row(0, error=text), row(1)], METRICS))
+        assert (read_rows(path, METRICS).rows, read_rows(path, METRICS).damaged) == ([row(1)], [2])
 
     def test_provenance_comes_back(self, tmp_path):
         path = tmp_path / "e.csv"

@@ -48,6 +48,17 @@ def rows_of(jobs, backend):
     return rows, report
 
 
+def test_trial_that_exits_is_a_failure_of_its_own(root, monkeypatch):
+    """`sys.exit` inside a trial ends neither the run nor its worker."""
+    job = open_fake(root).plan("table1").jobs()[0]
+    monkeypatch.setattr(
+        "kernsemble.trials.registry.TrialFunction.compute", lambda *_: (_ for _ in ()).throw(SystemExit(3))
+    )
+    outcome = run_job(job)
+    assert "SystemExit: 3" in outcome.error
+    assert not outcome.rows
+
+
 def test_same_rows_in_any_order_and_with_any_number_of_workers(root):
     jobs = open_fake(root).plan("table1").jobs()
     shuffled = random.Random(0).sample(jobs, len(jobs))

@@ -22,6 +22,7 @@ LAYERS = [
     {"column_generation", "boosting"},
     {"estimators"},
     {"growth"},
+    {"export"},
     {"trials"},
     {"report"},
 ]
@@ -79,22 +80,52 @@ def test_src_imports_no_room_and_a_room_no_other():
             assert rooms_imported(path) <= {key}, path.name
 
 
-def test_wheel_holds_the_library_alone(tmp_path):
-    """Built from a copy; every module of it can be imported with nothing else of the repository there."""
-    copy = tmp_path / "copy"
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A folder with the wheel and the sdist, built from a copy, the wheel from the sdist."""
+    folder = tmp_path_factory.mktemp("built")
+    copy = folder / "copy"
     shutil.copytree(SRC, copy / "src" / "kernsemble", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
-    build = "from setuptools.build_meta import build_wheel; build_wheel('.')"
-    subprocess.run([sys.executable, "-W", "ignore", "-c", build], cwd=copy, check=True, capture_output=True)
-    (wheel,) = copy.glob("*.whl")
-    shutil.unpack_archive(wheel, tmp_path / "wheel", "zip")
-    names = sorted(path.relative_to(tmp_path / "wheel") for path in (tmp_path / "wheel").rglob("*.py"))
+
+    def build(what: str, where: Path) -> None:
+        code = f"from setuptools.build_meta import build_{what}; build_{what}({str(folder)!r})"
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code], cwd=where, check=True, capture_output=True
+        )
+
+    build("sdist", copy)
+    (sdist,) = folder.glob("*.tar.gz")
+    shutil.unpack_archive(sdist, folder / "sdist", filter="data")
+    build("wheel", next((folder / "sdist").iterdir()))
+    (wheel,) = folder.glob("*.whl")
+    shutil.unpack_archive(wheel, folder / "wheel", "zip")
+    return folder
+
+
+def test_wheel_and_sdist_hold_what_they_should(built):
+    (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
+    assert wheel.stat().st_size < 500_000
+    assert sdist.stat().st_size < 500_000
+    for part in (built / "wheel", next((built / "sdist").iterdir()) / "src"):
+        assert (part / "kernsemble/py.typed").is_file()
+        assert (part / "kernsemble/data/sources.yaml").is_file()
+        assert not (part / "kernsemble/trials").exists()
+    (about,) = (built / "wheel").glob("*.dist-info/METADATA")
+    needs = re.findall(r"^Requires-Dist: ([\w.-]+)[^;\n]*$", about.read_text(), re.MULTILINE)
+    assert sorted(needs) == ["highspy", "numba", "numpy", "scikit-learn", "scipy", "threadpoolctl"]
+    assert (about.parent / "licenses/LICENSE").is_file()
+
+
+def test_wheel_holds_the_library_alone(built, tmp_path):
+    """Every module of it can be imported with nothing else of the repository there."""
+    names = sorted(path.relative_to(built / "wheel") for path in (built / "wheel").rglob("*.py"))
     library = [names for names in LAYERS if not names & {"trials", "report"}]
     assert {name.parts[1].removesuffix(".py") for name in names} == {"__init__", "__main__"}.union(*library)
     dotted = [".".join(name.with_suffix("").parts).removesuffix(".__init__") for name in names]
     code = f"from importlib import import_module\nfor name in {dotted}: import_module(name)"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "wheel")}
+    environment = {**os.environ, "PYTHONPATH": str(built / "wheel")}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
     )

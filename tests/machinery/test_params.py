@@ -11,7 +11,7 @@ from support.fake_paper.trials import paper
 from support.machinery import FAKE
 
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.plan import check_section, convert, params_hash, read_params
+from kernsemble.trials.plan import check_section, check_sense, convert, params_hash, read_params
 from kernsemble.trials.registry import Paper
 
 SECTION = yaml.safe_load((FAKE / "params.yaml").read_text())["fake_paper"]
@@ -56,7 +56,8 @@ def test_sound_section_is_read():
         (changed("protocol", "table1", "rule", to="mean"), ["'rule'", "named choices"]),
         (changed("choices", "rule", "value", to="mode"), ["'mode'", "mean, median"]),
         (changed("choices", "rule", "reason", to=" "), ["choices.rule", "'reason'"]),
-        (changed("choices", "rule", "values", to=1), ["'values'", "value, reason, explored"]),
+        (changed("choices", "rule", "values", to=1), ["'values'", "value, chosen, reason, explored"]),
+        (changed("choices", "rule", "chosen", to="early"), ["rule.chosen", "'early'"]),
         (changed("choices", "unused", to={"value": 1, "reason": "x"}), ["'unused'"]),
         (changed("smoke", remove=True), ["'smoke'"]),
         (changed("quick", "table1", "datasets", to=["coyn"]), ["quick.table1.datasets", "'coyn'", "coin"]),
@@ -209,3 +210,35 @@ class TestRegistration:
             self.make().trials("table1", methods=("m",))(lambda trial, other: {})
         with pytest.raises(PlanError, match="no type"):
             self.make().trials("table1", methods=("m",))(lambda trial, *, n: {})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("eps", -0.1, "above 0"),
+        ("stopping_rounds", 0, "above 0"),
+        ("optimum_tol", 0.0, "above 0"),
+        ("Cs", [], "is empty"),
+        ("pair_points", [1, 5, 3], "in order"),
+        ("pair_points", [1, 1], "none twice"),
+        ("rates", [-0.1, 1.0], "negative"),
+        ("sizes", {"train": -1}, "train: -1 is negative"),
+    ],
+)
+def test_values_without_sense_are_refused_by_name(name, value, said):
+    with pytest.raises(PlanError, match=rf"^paper\.{name}.*{said}"):
+        check_sense(name, value, f"paper.{name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("log2_C", [-3, 0, 2]),
+        ("log2_C", -6),
+        ("rhos", [2.0, 1.5, 1.0]),
+        ("excesses", [0.1, 0.0]),
+        ("words", "a"),
+    ],
+)
+def test_values_with_sense_are_not(name, value):
+    check_sense(name, value, name)

@@ -21,10 +21,10 @@ def test_printed_beside_ours(root):
     assert [cell.text for cell in (coin[0], lost[0])] == ["coin", "lost"]
     assert coin[1].below == "0.56 ± 0.24"
     assert coin[1].text == "0.56 ± 0.26"
-    assert [cell.mark for cell in coin[1:]] == ["✓", "▼", "✓", "≁", "", ""]
+    assert [cell.mark for cell in coin[1:]] == ["✓", "↑", "~", "1", "", ""]
     assert lost[1] == Cell("", "1.0", "∅")
     assert [cell.bold for cell in coin[:5]] == [False, False, True, False, False]
-    for word in ("✓ match", "▼ worse", "∅ unavailable", "Holm"):
+    for word in ("✓ match", "↑ differs: higher", "∅ unavailable", "Holm"):
         assert word in table.caption
     with (study.folder / "tables/table1.csv").open() as file:
         lines = list(csv.DictReader(file))
@@ -130,17 +130,30 @@ def test_summary(root):
 
 
 def test_claims(root):
-    table = show_claims(open_fake(root), "F1", "F2")
-    assert [row[2].text for row in table.rows] == ["✓ holds", "✗ fails"]
-    assert table.rows[0][3].text == "1.000"
-    assert len(show_claims(open_fake(root)).rows) == 2
+    table = show_claims(open_fake(root), "F1", "F2", "F3")
+    verdicts = ["✓ holds", "✗ fails", "◐ holds in part", "✓ holds", "✗ fails", "– not testable here"]
+    assert [row[5].text for row in table.rows] == verdicts
+    assert [row[2].text for row in table.rows[:4]] == [
+        "The mean is positive.",
+        "",
+        "",
+        "mean of the coin: > 1",
+    ]
+    texts = ["", "It is near.", "mean of the coin: > 1", "2", "2", "✓ holds", ""]
+    assert [cell.text for cell in table.rows[3]] == texts
+    assert len(show_claims(open_fake(root)).rows) == 4 + 4
     with pytest.raises(PlanError, match="F9"):
         show_claims(open_fake(root), "F9")
 
 
 def test_choices(root):
     (row,) = show_choices(open_fake(root)).rows
-    assert [cell.text for cell in row] == ["rule", "mean", "the paper does not say"]
+    assert [cell.text for cell in row] == [
+        "rule",
+        "mean",
+        "before the numbers, 2026-11-18 10:00",
+        "the paper does not say",
+    ]
 
 
 def test_markup_is_escaped():

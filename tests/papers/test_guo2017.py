@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
-from support.made_evidence import made_evidence, made_study
+from support.made_evidence import decided, made_evidence, made_study
 
 from kernsemble.masters.exclusivity import (
+    advance,
     exclusivity_norm,
     exclusivity_objective,
+    hinge_prox,
+    printed_start,
     solve_exclusivity,
     solve_printed_alm,
 )
@@ -23,7 +26,7 @@ from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
 from guo2017 import claims, figures, theory, trials
-from guo2017.trials import LARGE_SET, SIZE_SETS, TABLE_SETS
+from guo2017.trials import LARGE_SET, LIBSVM_SPLICE, SIZE_SETS, TABLE_SETS
 
 paper = load_paper("guo2017")
 ROOT = Path(__file__).parents[2]
@@ -196,6 +199,78 @@ def test_timed_loop_is_the_printed_algorithm(noisy, p):
     assert theory.run_printed(X, y, 2.0, 3, p) == solve_printed_alm(X, y, 2.0, 3, p).n_iter
 
 
+@pytest.mark.parametrize("p", [1, 1.5, 2])
+def test_bisection_solves_the_slack_problem(rng, p):
+    S, y, ratio = 3 * rng.standard_normal((20, 3)), np.where(np.arange(20) % 2, 1.0, -1.0), 0.7
+    found = theory.bisection_prox(S, y, ratio, p)
+    if p in (1, 2):
+        np.testing.assert_allclose(found, hinge_prox(S, y, np.full(20, ratio), 1.0, p), atol=1e-12)
+
+    def value(E):
+        return ratio * np.maximum(0.0, y[:, None] * E) ** p + 0.5 * (E - S) ** 2
+
+    for step in (-1e-4, 1e-4):
+        assert (value(found) <= value(found + step)).all()
+
+
+@pytest.mark.parametrize("p", [1, 1.5, 2])
+def test_any_power_with_a_fixed_penalty_reaches_the_single_machine(noisy, p):
+    X, y = noisy
+    W, b = theory.run_any_power(X, y, 2.0, 3, p, 1.0, 1e-12, 20_000)
+    w, _, value = theory.single_machine(X, y, 2.0 / 3, p)
+    assert theory.component_value(W, b, X, y, 2.0, p) == pytest.approx(9 * value, rel=1e-6)
+    np.testing.assert_allclose(W.mean(axis=1), w, atol=1e-3)
+    if p in (1, 2):
+        assert 9 * value == pytest.approx(solve_exclusivity(X, y, 2.0, 3, p).objective, rel=1e-7)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_a_constant_component_is_an_l1_norm(noisy, p):
+    """Problem (5) with [W, beta 1] has the single machine's value, by a solver that sees all components."""
+    import cvxpy
+
+    X, y = noisy
+    C, lam, beta = 3, 2.0, 4.0
+    W, b = cvxpy.Variable((4, C)), cvxpy.Variable((1, C))
+    slack = cvxpy.pos(1 - cvxpy.multiply(y[:, None], X @ W + np.ones((60, 1)) @ b))
+    loss = cvxpy.sum(slack) if p == 1 else cvxpy.sum_squares(slack)
+    norm = 0.5 * cvxpy.sum_squares(cvxpy.sum(cvxpy.abs(W), axis=1) + beta)
+    best = cvxpy.Problem(cvxpy.Minimize(norm + lam * loss)).solve(solver=cvxpy.CLARABEL)
+    w, offset, value = theory.single_machine(X, y, lam / C, p, beta / C)
+    assert C**2 * value + 4 * beta**2 / 2 == pytest.approx(best, rel=1e-6)
+    same = np.tile(w[:, None], C), np.full(C, offset)
+    assert theory.component_value(*same, X, y, lam, p, beta) == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize(("rho", "C"), [(1.1, 1), (1.5, 1), (2.0, 1), (10.0, 1), (1.5, 4), (2.0, 4)])
+def test_theorem_2_fails_on_two_points_in_closed_form(rho, C):
+    """Two points, p = 2, lambda = C / 2: P ends at 2/3 - 1/2 over the product, where 2/3 is optimal.
+
+    With C equal components (W, b = 0) a round from the second on is ``P <- 2/3 + mu / (C + mu) (P - 2/3)``;
+    the multipliers are those of the optimum from the first round on.
+    """
+    X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
+    exact = solve_exclusivity(X, y, C / 2, C)
+    np.testing.assert_allclose(exact.w, 2 / 3)
+    state, inverse, path = printed_start(y, 1, C), np.array([[1 / 3]]), []
+    for _ in range(600):
+        advance(state, X, y, np.full(2, C / 2), 2, inverse, rho, 1e-12, True)
+        path.append(state.P[0, 0])
+        if C == 1 and state.mu < 1e6:  # while mu times a rounding error is small
+            np.testing.assert_allclose([state.Q[0, 0], *state.Z[:, 0]], [2 / 3, -1 / 3, 1 / 3], atol=1e-9)
+        if state.mu > 1e12:
+            break
+    growth = rho ** np.arange(1, len(path))
+    ratios = np.concatenate([[1.0], np.cumprod(growth / (C + growth))])
+    np.testing.assert_allclose(path, 2 / 3 + (path[0] - 2 / 3) * ratios, atol=1e-9)
+    if C == 1:
+        assert path[0] == pytest.approx(1 / 6)
+    assert path[-1] < 2 / 3 - 1e-5
+    np.testing.assert_allclose(state.W, state.P, atol=1e-9)  # feasible
+    if rho == 2.0 and C == 1:
+        assert path[-1] == pytest.approx(2 / 3 - 1 / 2 / 2.38423, abs=1e-5)
+
+
 def test_diverse_solver_without_parts_of_its_own_is_exrm(noisy):
     X, y = noisy
     C = 3
@@ -266,7 +341,8 @@ def test_ensemble_is_the_single_machine_of_a_smaller_lambda(seed, shape, p):
 
 def test_tiny_run_from_end_to_end(tiny_root):
     study = Study("guo2017", "smoke", tiny_root)
-    exhibits = [name for name in study.exhibits if name not in ("figure1", "modern", "multiclass", "table2")]
+    long = ("figure1", "modern", "multiclass", "table2", "large")
+    exhibits = [name for name in study.exhibits if name not in long]
     for exhibit in exhibits:
         assert study.evidence(exhibit).complete, exhibit
     theorems = study.evidence("theorems")
@@ -343,6 +419,8 @@ def figure1_as_printed(metric, dataset, method):
 
 def tables_as_printed(metric, dataset, method):
     bases = int(metric.removeprefix("error_"))
+    if "Tree" in method and dataset in ("splice", LIBSVM_SPLICE):
+        return 10.0
     level = {"L1-ExRM": 22.5, "L2-ExRM": 20.0}.get(method, 30.0 + (method == "DRM"))
     return level - 0.1 * np.log(bases) * (bases > 1)
 
@@ -359,6 +437,10 @@ def seconds(drm):
     return lambda metric, dataset, method: drm if method[:3] == "DRM" else 0.1 + ("Tree" in method)
 
 
+def everywhere(level):
+    return lambda metric, dataset, method: level + ("Tree" in method)
+
+
 def wrapped(boosted):
     errors = {"ExRM10": 20.0, "Bag-ExRM10": 19.5}
     return lambda metric, dataset, method: errors.get(method, boosted)
@@ -372,6 +454,9 @@ GOOD = {
     "table1": (tables_as_printed, TABLE_SETS, 20),
     "table1_drm": (tables_as_printed, TABLE_SETS, 20),
     "bases": (tables_as_printed, TABLE_SETS, 20),
+    "libsvm": (tables_as_printed, (LIBSVM_SPLICE,), 20),
+    "drm_plain": (tables_as_printed, (*TABLE_SETS, LIBSVM_SPLICE), 20),
+    "large": (everywhere(8.0), (LARGE_SET,), 20),
     "table2": (seconds(20.0), TABLE_SETS, 20),
     "theorems": (theorems(), TABLE_SETS, 20),
     "zeros": (lambda *_: 1e-9, TABLE_SETS, 20),
@@ -379,7 +464,7 @@ GOOD = {
 }
 # Claim, exhibits whose numbers are changed, and the numbers with which it fails.
 BAD = [
-    ("G1", ("figure1",), lambda *_: np.full(8, 20.0)),
+    ("G1", ("figure1",), lambda *_: np.linspace(10.0, 20.0, 8)),
     ("G2", ("figure1",), lambda *_: np.linspace(30, 20, 8)),
     ("G3", ("convergence",), lambda *_: 70),
     ("G4", ("scaling",), lambda m, d, name: int(d[2:]) ** 2.0),
@@ -388,9 +473,10 @@ BAD = [
     ("G7", ("table1", "table1_drm"), spoiled_tables),
     ("G8", ("theorems",), theorems(gap=1e-2)),
     ("G9", ("theorems",), theorems(ratio=1.01)),
-    ("G10", ("zeros",), lambda *_: 1e-2),
     ("G11", ("table1", "table1_drm"), spoiled_tables),
     ("G12", ("wrapped",), wrapped(21.0)),
+    ("G13", ("table1", "table1_drm"), spoiled_tables),
+    ("G14", ("large",), lambda metric, dataset, method: 8.0 + 3 * (method == "DRM")),
 ]
 
 
@@ -402,21 +488,22 @@ def study_of(changed=(), spoil=None, **options):
         )
         for name, (value, sets, runs) in GOOD.items()
     }
-    return made_study(made, {"lambdas": np.linspace(0.05, 4, 8)})
+    study = made_study(made, {"lambdas": np.linspace(0.05, 4, 8)}, key="guo2017")
+    study.root = ROOT
+    return study
 
 
 @pytest.mark.parametrize(("claim", "exhibits", "spoil"), BAD)
 def test_a_claim_holds_with_good_numbers_and_fails_with_bad_ones(claim, exhibits, spoil):
     check = load_reading("guo2017").checks[claim]
     good, spoiled = check(study_of()), check(study_of(exhibits, spoil))
-    assert good.holds
-    assert not spoiled.holds
-    if good.probability is not None:
-        assert spoiled.probability < 0.5 < 0.9 < good.probability
+    assert decided(claim, good) == "holds"
+    assert decided(claim, spoiled) != "holds"
 
 
 def test_every_claim_can_fail():
-    assert {claim for claim, *_ in BAD} == set(load_reading("guo2017").checks)
+    limit = {"G10"}  # no number of rounds decides it
+    assert {claim for claim, *_ in BAD} | limit == set(load_reading("guo2017").checks)
 
 
 def test_a_claim_on_incomplete_evidence_is_not_decided():

@@ -6,22 +6,25 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.made_evidence import made_evidence, made_study
+from support.made_evidence import decided, made_evidence, made_study
 
 from kernsemble.column_generation import column_generation
 from kernsemble.estimators.multiboost import MultiBoost
 from kernsemble.estimators.multiclass_boosting import AdaBoostMH, AdaBoostMO
+from kernsemble.hypotheses._fixed_point import cut_bits
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.exponential import Exponential
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_claims
+from kernsemble.trials.bench import Draw
 from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from lin2012 import claims, figures, theory, trials
+from lin2012 import claims, figures, selection, theory, trials
 from lin2012.claims import (
     FIGURES,
+    FIVE,
     N_CLASSES,
     PAPER_SOLVER,
     Sets,
@@ -30,6 +33,7 @@ from lin2012.claims import (
     reading,
     sets_of,
 )
+from lin2012.facts import where_both_end
 from lin2012.theory import FIGURE6, PICKS
 from lin2012.trials import PAPER_SETS, STORED
 
@@ -298,7 +302,9 @@ def value_of(metric, dataset, method):
     seconds = SECONDS.get(method, 1.0) * np.arange(1, 6)
     return {
         "curve": curve, "error": curve[-1], "rounds": 200 if method == "Ada.MO" else 500, "finished": 120,
-        "seconds_curve": seconds, "solver_curve": seconds, "oracle_seconds": 1.0, "learners": curve * 0 + 9,
+        "seconds_curve": seconds, "solver_curve": seconds, "oracle_seconds": 1.0, "round_seconds": 1.0,
+        "plain_seconds": 1.0,
+        "learners": curve * 0 + (7 if method == "CW" else 9),
         "active": curve * 0 + (5 if method == "CW" else 7), "per_learner": 0.9 if method == "CW" else 1.5,
     }[metric]  # fmt: skip
 
@@ -309,7 +315,10 @@ def study_of(place=None, bad=None, **options):
         bad if (metric, method) == place else value_of(metric, dataset, method)
     )
     evidence = made_evidence(value, (*CURVES, PAPER_SOLVER), LABELS, runs=2, noise=0.0, **options)
-    exhibits = dict.fromkeys(FIGURES, NOTHING) | {"figure1": evidence}
+    codes = made_evidence(value, ("exhaustive",), LABELS, runs=2, noise=0.0)
+    searches = made_evidence(value, ("CW", "MultiBoost"), LABELS, runs=2, noise=0.0)
+    exhibits = dict.fromkeys(FIGURES, NOTHING)
+    exhibits |= {"figure1": evidence, "codes": codes, "searches": searches}
     return made_study(exhibits, {"checkpoints": CHECKPOINTS})
 
 
@@ -323,7 +332,7 @@ def test_time_is_compared_where_lbfgsb_ended():
 def test_sets_that_wait_make_a_claim_pending_and_say_what_is_known():
     study = study_of(missing=lambda key: key.dataset == "MNIST")
     assert sets_of(study, "CW").waiting == ("MNIST",)
-    with pytest.raises(IncompleteEvidenceError, match="so far, 2 of 3 sets: yes; on 2 of 2"):
+    with pytest.raises(IncompleteEvidenceError, match="so far, 2 of 3 sets: cw 1, cw1 1; iterations of CW"):
         claims.class_wise_needs_fewer_iterations(study)
     with pytest.raises(IncompleteEvidenceError, match="no set is complete"):
         claims.class_wise_needs_fewer_iterations(study_of(missing=lambda key: True))
@@ -378,6 +387,11 @@ def steps(perfect):
     return theory_study(("(12)", "(13)"), perfect=perfect, frozen=1, first=1)
 
 
+def readings(rough):
+    value = lambda metric, d, method: {"CW, tau_max 2": rough}.get(method, 20.0)  # noqa: E731
+    return made_study(made_evidence(value, trials.READINGS, ("VOWEL",), runs=5))
+
+
 def picks(worse):
     return made_study(made_evidence(lambda metric, d, m: 1 + (m == worse), PICKS, ("wine",), runs=2))
 
@@ -389,7 +403,7 @@ DECIDED = {
         study_of(),
         study_of(("curve", "Ada.MO"), [50, 40, 30, 20, 8]),
         study_of(("seconds_curve", "Ada.MO"), [1, 2, 3, 4, 5]),
-        study_of(("rounds", "Ada.MO"), 500),
+        study_of(("round_seconds", "exhaustive"), 0.001),
     ),
     "M3": (study_of(), study_of(("solver_curve", "CW"), [1, 2, 3, 400, 500])),
     "M4": (study_of(), study_of(("error", "MultiBoost"), 1.0)),
@@ -400,31 +414,33 @@ DECIDED = {
         figure6(("objective", "FCD 5"), np.full(5, 19.0)),
         figure6(("excess", "FCD 2"), [0.0, 0.03]),
     ),
-    "M7": (study_of(), study_of(("oracle_seconds", "CW"), 1.5)),
+    "M7": (study_of(), study_of(("oracle_seconds", "CW"), 1.5), study_of(("plain_seconds", "CW"), 1.5)),
     "M8": (study_of(), study_of(("active", "CW"), [9, 9, 9, 9, 9])),
     "M9": (duality(0.0), duality(0.2)),
     "M10": (steps(0), steps(3)),
     "M11": (picks("any"), picks("violated ones")),
+    "M12": (readings(20.5), readings(22.0)),
 }
 
 
 @pytest.mark.parametrize("claim", reading.checks)
 def test_good_numbers_hold_and_bad_ones_fail(claim):
     good, *bad = map(reading.checks[claim], DECIDED[claim])
-    assert good.holds
-    assert not any(spoiled.holds for spoiled in bad)
+    assert decided(claim, good) == "holds"
+    assert not any(decided(claim, spoiled) == "holds" for spoiled in bad)
 
 
 PLACES = np.arange(1.0, 6)
 PROTOCOL = {
     "checkpoints": CHECKPOINTS, "exact_points": [10, 500], "accuracies": PLACES, "pair_points": PLACES,
-    "gap_levels": PLACES, "tree_points": PLACES,
+    "gap_levels": PLACES, "tree_points": PLACES, "search": {"rounds": 100},
 }  # fmt: skip
 DRAWINGS = {
     "figure1": lambda study: figures.draw_curves(study, "figure1"), "figure6": figures.draw_solvers,
     "accuracy": figures.draw_accuracy, "pairs": figures.draw_pairs, "stopping": figures.draw_stopping,
     "learning": figures.draw_learning, "trees": figures.draw_trees,
-    "unlimited": figures.draw_unlimited,
+    "unlimited": figures.draw_unlimited, "costs": figures.draw_costs, "truncated": figures.draw_truncated,
+    "map": lambda study: figures.draw_costs(study, "map"), "tolerances": figures.draw_tolerances,
 }  # fmt: skip
 
 
@@ -434,7 +450,7 @@ def test_figures_have_a_panel_for_each_set_and_say_when_there_is_nothing(exhibit
         whole = {"late_rounds": 100, "rounds": 500, "finished": 120}
         return whole.get(metric, PLACES[:2] if metric.endswith("excess") else PLACES)
 
-    methods = FIGURE6 if exhibit == "figure6" else paper.methods(exhibit)
+    methods = FIGURE6 if exhibit == "figure6" else paper.methods({"truncated": "costs"}.get(exhibit, exhibit))
     evidence = made_evidence(value, methods, LABELS[:2], runs=2, noise=0.0)
     figure = DRAWINGS[exhibit](made_study(evidence, PROTOCOL))
     assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == list(LABELS[:2])
@@ -449,7 +465,9 @@ def test_a_scale_that_runs_nothing_gets_a_strip():
     assert len(figures.draw_learners(made_study(NOTHING)).axes[0].texts) == 1
 
 
-TOLD = PROTOCOL | {"modern_rounds": 5, "accuracies": [0.1, 1e-5]}
+TOLD = PROTOCOL | {
+    "modern_rounds": 5, "accuracies": [0.1, 1e-5], "learning_rounds": 5, "shares": PLACES / 5,
+}  # fmt: skip
 
 
 def told(scale, missing=None):
@@ -472,7 +490,7 @@ def told(scale, missing=None):
         numbers = value
         if name in ("optimum", "theorems"):
             numbers = lambda m, d, method: np.mean(value(m, d, method))  # noqa: E731
-        elif name == "learning":
+        elif name in ("learning", "costs", "map", "votes"):
             numbers = lambda m, d, method: value("curve", d, method)  # noqa: E731
         return made_evidence(numbers, paper.methods(name), labels, runs=3, noise=0.0, missing=missing)
 
@@ -488,3 +506,102 @@ def test_facts_follow_the_numbers_and_wait_for_them(source):
     assert "nan" not in str(found)
     with pytest.raises(IncompleteEvidenceError, match="of 3 runs"):
         compute(told(1.0, missing=lambda key: key.trial == 1))
+
+
+def test_truncated_weights_are_the_last_ones_and_end_where_the_curve_ends():
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 3))
+    y = (3 * X[:, 0] + X[:, 1] + 0.5 * rng.random(80)).astype(int) % 3
+    data = Draw(X[:50], y[:50], X[50:], y[50:])
+    model = MultiBoost(100.0, 8, per_class=False, tol=None).fit(data.X, data.y)
+    points = [1, 3, 8]
+    found = selection.truncated(model, data, points)
+    assert found[-1] == selection.curve_of(model, data, points)[-1]
+    kept = model.coef_.copy()
+    kept[3:] = 0.0  # one stump a round
+    scores = model.hypotheses_.outputs(data.X_test) @ kept
+    assert found[1] == pytest.approx(100 * np.mean(scores.argmax(axis=1) != data.y_test))
+
+
+@pytest.mark.parametrize("per_class", [True, False])
+def test_last_weights_of_a_fit_end_where_its_curve_ends(wine, per_class):
+    fitted = trials.generate(wine, [1, 3, 6], C=100.0, per_class=per_class, solver="newton", tol=1e-6)
+    kept = selection.with_last_weights(fitted)
+    errors = kept.errors(wine.X_test, wine.y_test)
+    assert errors[-1] == fitted.errors(wine.X_test, wine.y_test)[-1]
+    last, first = fitted.snapshots[-1].w, kept.snapshots[0].w
+    np.testing.assert_array_equal(first, last[: len(first)])
+
+
+def test_a_plain_search_finds_what_the_search_with_bounds_finds(rng):
+    X = np.round(rng.random((70, 5)), 1)
+    V = rng.standard_normal((70, 3))
+    best = [candidate.score for candidate in StumpOracle(X).best(cut_bits(V))]
+    np.testing.assert_allclose(theory.PlainSearch(X).best(V), best, rtol=1e-6)
+
+
+def test_rough_lbfgsb_ends_higher_and_a_tight_one_where_newton_steps_end(wine):
+    rough, tight = (
+        theory.rounds_of(theory.RoughMaster(wine.y, 1000.0, ftol), wine, [8], np.inf).snapshots[-1].objective
+        for ftol in (0.3, 1e-12)
+    )
+    exact = trials.generate(wine, [8], C=1000.0, solver="newton", tol=1e-7).snapshots[-1].objective
+    assert tight == pytest.approx(exact, rel=1e-4)
+    assert rough > tight
+
+
+def test_one_stump_a_class_with_one_weight_lowers_the_loss_exactly(wine):
+    """After a round the vector of stumps errs on half of the weight, as after any step of AdaBoost."""
+    fitted = trials.mh_per_class(wine, [1, 2])
+    K = trials.n_classes_of(wine)
+    Y = np.where(wine.y[:, None] == np.arange(K), 1.0, -1.0)
+    H = fitted.hypotheses.outputs(wine.X).astype(float)
+    first, second = fitted.snapshots[0].w, fitted.snapshots[1].w
+    assert (len(first), len(second)) == (K, 2 * K)
+    assert np.ptp(first) == 0
+    D = np.exp(-Y * H[:, :K] * first)
+    assert D[H[:, :K] != Y].sum() / D.sum() == pytest.approx(0.5)
+    best = [candidate.score for candidate in StumpOracle(wine.X).best(cut_bits(D / D.sum()) * Y)]
+    np.testing.assert_allclose((D / D.sum() * Y * H[:, K:]).sum(axis=0), best, rtol=1e-6)
+
+
+def test_votes_are_drawn_beside_cw_on_the_same_runs():
+    value = lambda metric, d, method: np.array(CURVES["CW"])  # noqa: E731
+    votes = made_evidence(value, ("one", "one a class"), LABELS[:1], runs=2)
+    exhibits = dict.fromkeys(FIGURES, NOTHING) | {
+        "votes": votes,
+        "figure1": made_evidence(value, FIVE, LABELS),
+    }
+    figure = figures.draw_votes(made_study(exhibits, PROTOCOL))
+    assert [line.get_label() for line in figure.axes[0].lines] == ["Ada.MH, one", "Ada.MH, one a class", "CW"]
+    assert len(figures.draw_votes(made_study(NOTHING, PROTOCOL)).axes[0].texts) == 1
+
+
+def test_the_map_says_where_both_end_by_when_c_is_chosen(tmp_path):
+    def value(metric, dataset, method):
+        name, _, C = method.partition(", C = ")
+        late = name == "MultiBoost" and C == "1000"  # the best choice in the end, and not at first
+        if metric == "held":
+            return [50.0, 40.0, 30.0 + 9 * late, 20.0, 10.0 - 5 * late]
+        if metric in ("curve", "truncated"):
+            return np.array([60.0, 40.0, 30.0, 20.0, 10.0]) - 2 * late + 5 * (metric == "truncated")
+        return PLACES * (10 if metric == "learners" else 9 - 5 * (name == "MultiBoost"))
+
+    study = made_study(made_evidence(value, selection.COSTED, ("USPS",), runs=1), PROTOCOL)
+    end = where_both_end(study, "USPS")
+    assert end.C == {"early": ("100", "100"), "late": ("100", "1000")}
+    assert end.errors == {"early": (10.0, 10.0), "late": (10.0, 8.0)}
+    assert end.shares == (0.9, 0.04)
+    study.scale, study.folder = "paper", tmp_path
+    assert [cell.text for cell in figures.show_map(study).rows[0]][:3] == ["USPS", "100 / 100", "10.0 / 10.0"]
+
+
+def test_trees_of_multiboost_are_those_of_the_column_generation():
+    """The estimator over trees reaches the optimum that Newton steps reach over the same trees."""
+    rng = np.random.default_rng(1)
+    X = rng.random((60, 4))
+    y = (4 * X[:, 0] + X[:, 1]).astype(int) % 3
+    data = Draw(X, y, X, y)
+    own = selection.fit_trees(data, 10.0, [1, 6], 2, per_class=True)
+    other = trials.generate(data, [6], C=10.0, oracle=trials.TreeOracle(X, 2), solver="newton", tol=1e-9)
+    assert own.objective_path_[-1] == pytest.approx(other.snapshots[-1].objective, rel=1e-5)

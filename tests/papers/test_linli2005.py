@@ -5,16 +5,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.made_evidence import made_evidence, made_study
+from scipy.optimize import linprog
+from support.made_evidence import decided, made_evidence, made_study
 
 from kernsemble.data.generators import bayes_decision, bayes_error
+from kernsemble.estimators.adaboost import AdaBoost
+from kernsemble.estimators.lpboost import LPBoost
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from linli2005 import theory, trials
+from linli2005 import regularized, theory, trials
+from linli2005.claims import roughness
 from linli2005.trials import (
     NOISY_SETS,
     PLANE_SET,
@@ -253,6 +257,12 @@ def selection_cost(gauss):
     }[metric]
 
 
+def boundary(rough):
+    """Runs of equal sides, row by row: a straight line, or stripes."""
+    cells = trials.N_CELLS
+    return [cells // 6] * 6 * cells if rough else [cells**2 // 2] * 2
+
+
 # Exhibit -> numbers with which every claim holds, and the sets that are made.
 GOOD = {
     "table1": (as_the_paper_says, TABLE_SETS),
@@ -260,7 +270,11 @@ GOOD = {
     "figure2": (lambda m, d, name: 5.0 + name.startswith("AB"), (PLANE_SET,)),
     "selection": (selection_cost(10.0), TABLE_SETS),
     "hard": (lambda *_: 12.0, NOISY_SETS),
-    "lpboost": (lambda *_: 12.0, TABLE_SETS),
+    "programs": (lambda *_: 12.0, TABLE_SETS),
+    "capacity": (lambda *_: [0.0, 0.5, 1.0], TABLE_SETS),
+    "where": (lambda m, d, name: 5.0 + name.startswith("AB"), (PLANE_SET,)),
+    "plane": (lambda m, d, name: boundary(name.startswith("AB")), (PLANE_SET,)),
+    "rounds": (lambda *_: [20.0, 18.0, 19.0], TABLE_SETS),
 }
 # Claim, exhibit, numbers with which it fails.
 BAD = [
@@ -276,7 +290,12 @@ BAD = [
     ("L9", "theorems", theorems(scaling=1e-3)),
     ("L10", "hard", lambda *_: 9.0),
     ("L11", "table1", lambda *_: 5.0),
-    ("L12", "lpboost", lambda *_: 9.0),
+    ("L12", "programs", lambda *_: 9.0),
+    ("L13", "theorems", theorems(eigenvalue=-1e-3)),
+    ("L14", "rounds", lambda *_: [20.0, 10.0, 19.0]),
+    ("L15", "capacity", lambda *_: [0.0, 0.5, 0.9]),
+    ("L16", "where", lambda m, d, name: 5.0 + name.startswith("SVM")),
+    ("L17", "plane", lambda m, d, name: boundary(name.startswith("SVM"))),
 ]
 
 
@@ -285,12 +304,116 @@ def test_a_claim_holds_with_good_numbers_and_fails_with_bad_ones(claim, exhibit,
     check = load_reading("linli2005").checks[claim]
     made = {name: made_evidence(value, paper.methods(name), sets) for name, (value, sets) in GOOD.items()}
     bad = made_evidence(spoil, paper.methods(exhibit), GOOD[exhibit][1])
-    good, spoiled = check(made_study(made)), check(made_study(made | {exhibit: bad}))
-    assert good.holds
-    assert not spoiled.holds
-    if good.probability is not None:
-        assert spoiled.probability < 0.5 < 0.95 < good.probability
+    options = {"protocol": {"log2_widths": [-7, 1, 3]}, "key": "linli2005"}
+    good, spoiled = (check(made_study(some, **options)) for some in (made, made | {exhibit: bad}))
+    assert decided(claim, good) == "holds"
+    assert decided(claim, spoiled) != "holds"
+
+
+def test_stable_is_who_keeps_to_the_majority_and_smooth_who_has_a_short_boundary():
+    straight = np.zeros((8, 8), dtype=bool)
+    straight[:, 4:] = True
+    moved = np.roll(straight, 1, axis=1)
+    moved[:, 0] = False
+    moves, lengths = roughness(np.array([straight, straight, moved]))
+    np.testing.assert_allclose(moves, [0.0, 0.0, 100 / 8])
+    np.testing.assert_allclose(lengths, 1.0)
+    comb = np.indices((8, 8)).sum(axis=0) % 2 == 1
+    assert roughness(np.array([comb]))[1] == 14.0
 
 
 def test_every_claim_can_fail():
     assert {claim for claim, *_ in BAD} == set(load_reading("linli2005").checks)
+
+
+def test_lpboost_over_given_hypotheses_solves_the_linear_program():
+    """Checked by HiGHS on all of them at once, each with its negation."""
+    part = make_draw("sonar")
+    trial = Trial("linli2005", "norms", "sonar", "l1, J perceptrons", 0)
+    pool, _ = regularized.drawn_hypotheses(trial, part.X, "perceptrons", 40)
+    model = LPBoost(0.5, 200, base=regularized.FixedPool, base_options=pool, intercept="free", tol=1e-9)
+    model.fit(part.X, part.y)
+    H = np.sign(part.X @ pool["theta"].T - pool["kappa"])
+    n, J = H.shape
+    # Variables: w of the hypotheses and of their negations, b, slacks.
+    A = -np.hstack([part.y[:, None] * np.hstack([H, -H, np.ones((n, 1))]), np.eye(n)])
+    cost = np.concatenate([np.ones(2 * J), [0.0], np.full(n, 0.5)])
+    bounds = [(0, None)] * (2 * J) + [(None, None)] + [(0, None)] * n
+    found = linprog(cost, A_ub=A, b_ub=-np.ones(n), bounds=bounds)
+    assert model.objective_path_[-1] == pytest.approx(found.fun, rel=1e-6)
+
+
+@pytest.mark.parametrize("base", ["stumps", "perceptrons"])
+def test_both_norms_get_the_same_hypotheses_and_their_average_is_the_kernel(base):
+    part = make_draw("sonar")
+    first, second = (
+        regularized.drawn_hypotheses(Trial("linli2005", "norms", "sonar", name, 3), part.X, base, 20_000)
+        for name in (f"l1, J {base}", f"l2, J {base}")
+    )
+    np.testing.assert_array_equal(first[0]["kappa"], second[0]["kappa"])
+    pool, constant = first
+    H = np.sign(part.X @ pool["theta"].T - pool["kappa"])
+    kernel = stump_kernel if base == "stumps" else perceptron_kernel
+    np.testing.assert_allclose(H @ H.T / H.shape[1], 1 + kernel(part.X) / constant, atol=0.04)
+
+
+def test_rounds_are_chosen_on_the_folds_and_the_rest_is_adaboost():
+    learner = trials.Learner(0.000999000999, 20, "zero", "random")
+    trial = Trial("linli2005", "chosen_rounds", "sonar", "AB-Stump", 0)
+    found = regularized.chosen_rounds(trial, protocol=PROTOCOL, learner=learner, rounds=[1, 5, 20])
+    part = make_draw("sonar")
+    right = np.zeros(3)
+    for rows in trials.folds_of(trial, part, PROTOCOL):
+        fold = part.part(*rows)
+        scores = list(AdaBoost(20, perfect=0.000999000999).fit(fold.X, fold.y).staged_predict(fold.X_test))
+        right += [(scores[min(T, len(scores)) - 1] == fold.y_test).sum() for T in (1, 5, 20)]
+    T = [1, 5, 20][int(right.argmax())]
+    own = AdaBoost(T, perfect=0.000999000999).fit(part.X, part.y)
+    assert found["T"] == T
+    assert found["error"] == pytest.approx(100 * np.mean(own.predict(part.X_test) != part.y_test))
+
+
+def test_programs_run_the_cells_of_the_norms():
+    learner = trials.Learner(0.000999000999, 20, "zero", "random")
+    options = {"protocol": PROTOCOL, "learner": learner, "log2_C": [-3], "n_rounds": 5, "tol": 1e-3}
+    run = Trial("linli2005", "programs", "sonar", "LPBoost-Perc", 1)
+    cell = replace(run, exhibit="norms", method="l1, all perceptrons")
+    found = regularized.programs_over_all(run, **options)
+    assert found == regularized.linear_programs(cell, n_drawn=10, **options)
+
+
+@pytest.mark.parametrize("method", trials.KERNELS)
+def test_libsvm_predicts_what_our_solver_predicts(method):
+    grids = {"log2_C_distance": [-3, 1], "log2_C_gauss": [-1, 3], "log2_gamma": [-7, -3]}
+    trial = Trial("linli2005", "libsvm", "heart", method, 0)
+    found = trials.by_libsvm(trial, protocol=PROTOCOL, **grids)
+    assert found["same_choice"] == 1
+    assert found["differs"] <= 1
+    assert found["error"] == pytest.approx(found["own_error"], abs=1)
+
+
+def test_a_narrow_gaussian_kernel_fits_any_labels():
+    found = theory.capacity(
+        Trial("linli2005", "capacity", "heart", "Gaussian", 0),
+        protocol=PROTOCOL, n_points=40, n_labelings=2, log2_widths=[-25, 3],
+    )  # fmt: skip
+    assert found["separated"][-1] == 1
+    assert found["eigenvalue"][-1] > 1e-6 > found["eigenvalue"][0]
+
+
+def test_near_runs_what_the_other_exhibit_runs():
+    trial = Trial("linli2005", "near", "ringnorm-near", "hard, SVM-Perc", 2)
+    assert regularized.named(trial) == replace(trial, exhibit="hard", method="SVM-Perc")
+
+
+def test_map_of_disagreement_has_the_area_that_figure_2_measures():
+    options = {"protocol": PROTOCOL, "log2_C_distance": [-3, 1]}
+    options["learner"] = trials.Learner(0.000999000999, 2, "zero", "random")
+    mapped = trials.where_they_differ(
+        Trial("linli2005", "where", PLANE_SET, "where_they_differ", 0), **options
+    )
+    measured = trials.boundaries(Trial("linli2005", "figure2", PLANE_SET, "boundaries", 0), **options)
+    for name, found in mapped.items():
+        assert found["share"].mean() == pytest.approx(measured[name]["area"])
+        blocks = found["share"].reshape(18, 18)
+        assert blocks[6:12, 6:12].mean() == pytest.approx(found["center"])

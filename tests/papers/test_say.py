@@ -87,14 +87,26 @@ def test_numbers_come_from_claims_exhibits_cells_and_counts(root):
         "{F1.mean:.3f}, {F1.verdict} at {F1.probability:.2f}; {table1.error[coin, plain]:.4f} beside "
         "{printed.table1[coin, plain]} ({ours.table1[coin, plain]:.2f}, "
         "$z_{{1}} = {z.table1[coin, plain]:.1f}$, {verdict.table1[coin, plain]}); "
-        "{claims.holds} of {claims.all}, {cells.not_comparable} of {cells.all}",
+        "{claims.holds} of {claims.all}, {cells.unit} of {cells.all}; "
+        "{F3.near}, {F3.near_verdict}, {F3.near_printed:.0f}",
     )
     assert said == (
         f"{sample.mean:.3f}, holds at 1.00; {sample.mean:.4f} beside 0.56 ({sample.mean:.2f}, "
-        f"$z_{{1}} = {row.z:.1f}$, match); 1 of 2, 1 of 7"
+        f"$z_{{1}} = {row.z:.1f}$, match); 1 of 4, 1 of 7; 2, holds, 2"
     )
     assert said._repr_markdown_() == repr(said) == said
-    assert [row.verdict for row in judge_claims(study)] == ["holds", "fails"]
+    assert [row.verdict for row in judge_claims(study)] == ["holds", "fails", "holds in part", "erratum"]
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_captions_know_how_many_runs_the_scale_has(root, scale):
+    study = open_fake(root, scale, compute=False)
+    runs = study.params.scales[scale]["table1"].runs.values()
+    assert Facts(study).value("runs.table1") == (
+        max(runs) if len(set(runs)) == 1 else f"{min(runs)} to {max(runs)}"
+    )
+    with pytest.raises(PlanError, match=r"no \{runs\.table9\}; there are"):
+        Facts(study).value("runs.table9")
 
 
 def test_evidence_that_is_not_there_is_a_dash_and_said(root):

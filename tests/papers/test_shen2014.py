@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import yaml
-from support.made_evidence import made_evidence, made_study
+from sklearn.svm import SVC
+from support.made_evidence import decided, made_evidence, made_study
 
 from kernsemble.estimators.cgens import CGEns
 from kernsemble.estimators.lpboost import LPBoost
@@ -19,11 +20,12 @@ from kernsemble.masters.simplex_least_squares import SimplexLeastSquares
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_claims
 from kernsemble.trials.bench import Draw
+from kernsemble.trials.bench import fitted as fitted_quietly
 from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from shen2014 import claims, classes, facts, figures, theory, trials
+from shen2014 import alternatives, claims, classes, facts, figures, theory, trials
 from shen2014.claims import LP_INTERIOR, LP_SIMPLEX
 from shen2014.simplex_inverse import SimplexInverse
 from shen2014.trials import (
@@ -191,6 +193,69 @@ def test_draws_and_tables_select_alike_on_the_same_split():
     assert (twenty["C"], twenty["rounds"]) == (table["C"], table["rounds"])
     assert twenty["errors"][0] == table["error"]
     assert table["by_calls"].shape == (2,)
+
+
+def test_ensembles_side_by_side_are_those_that_each_would_be(rng):
+    X, y = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.5, -1.0, 1.0)
+    data, trial, rounds = Draw(X, y, X, y), make_trial("heart", "fourier:CGENS", exhibit="fresh"), [3, 8]
+    both = alternatives.side_by_side(trial, data, [0.1, 1.0], rounds, 0.5, 20, 1e-6)
+    family = trials.family_of(trial, "fourier fresh", 20, gamma=0.5)
+    for C, found in zip((0.1, 1.0), both, strict=True):
+        alone = trials.generating(CGEns, 1e-6, **family)(data, C, rounds)
+        np.testing.assert_allclose(found.scores(X), alone.scores(X), atol=1e-6)
+
+
+def test_an_intercept_balances_the_dual_weights_of_both_classes():
+    found = {
+        name: alternatives.intercepts(
+            make_trial("thyroid", f"CGENS, {name}"), log2_C_intercept=[-4], rounds=[20], tol=1e-3
+        )
+        for name in ("free", "none")
+    }
+    assert found["free"]["imbalance"] < 1e-9 < 1e-3 < found["none"]["imbalance"]
+    data = trials.draw(make_trial("thyroid"))
+    model = fitted_quietly(CGEns(2.0**-4, 20, tol=1e-3, intercept="none"), data)
+    columns, outputs = (model.hypotheses_.outputs(X).astype(float) for X in (data.X, data.X_test))
+    theirs = SVC(kernel="linear", C=2.0**-4, tol=1e-9).fit(columns, data.y)
+    assert found["none"]["exchanged"] == pytest.approx(data.error(theirs.decision_function(outputs)))
+
+
+def test_generated_samples_differ_and_have_the_benchmark_s_sizes():
+    first, second = (alternatives.sample_draw(make_trial("waveform", number=k)) for k in (0, 1))
+    assert (len(first.y), len(first.y_test)) == (len(second.y), len(second.y_test)) == (400, 4600)
+    assert not np.intersect1d(first.X[:, 0], second.X[:, 0]).size
+    whole = np.vstack([first.X, first.X_test])
+    np.testing.assert_allclose(
+        (whole.mean(axis=0), whole.std(axis=0, ddof=1)), ([0.0] * 21, [1.0] * 21), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("form", alternatives.FORMS)
+def test_forms_of_splice_keep_what_a_letter_says(form):
+    data = alternatives.splice_draw(make_trial("splice", exhibit="splice"), form)
+    assert data.X.shape == (1000, 240 if form == "one column a letter" else 60)
+    values = len(np.unique(np.round(data.X[:, 0], 9)))
+    assert values == (2 if form == "one column a letter" else 4)
+    rows = np.vstack([data.X, data.X_test])
+    assert (len(np.unique(rows, axis=0)) == len(rows)) == (form == "distinct rows")
+
+
+def test_real_votes_lower_the_loss_by_z_and_the_best_cut_is_found_among_all(rng):
+    X, y = np.round(rng.standard_normal((25, 3)), 1), rng.integers(0, 3, 25)
+    f = alternatives.real_valued_mh(Draw(X, y, X, y), 1)[0]
+    Y = np.where(y[:, None] == np.arange(3), 1.0, -1.0)
+    best = np.inf
+    for j in range(3):
+        for value in np.unique(X[:, j])[:-1]:
+            sides = [Y[X[:, j] <= value], Y[X[:, j] > value]]
+            Z = sum(2 * np.sqrt((s > 0).sum(0) * (s < 0).sum(0)).sum() for s in sides) / Y.size
+            best = min(best, Z)
+    loss = np.exp(-Y * f).mean()
+    assert best <= loss < best + 0.15  # smoothed votes lower it a little less
+    errors = [
+        (s.argmax(1) != y).mean() for s in alternatives.real_valued_mh(Draw(X, y, X, y), 60)[[0, 9, 59]]
+    ]
+    assert errors[2] <= errors[1] < errors[0]
 
 
 def test_pools_give_one_curve_a_method():
@@ -373,12 +438,17 @@ CASES = {
     "S8": (
         ("heart",), 5,
         {"identity": 1e-9, "negation": 0.0, "rank": [1.0, 1.0], "claim 4.1": 0, "largest decrease": 0},
-        [{"identity": 1e-3}, {"negation": 1e-3}, {"rank": [1.0, 2.0]}],
+        [{"identity": 1e-3}, {"negation": 1e-3}],
     ),
     "S9": (
         ("heart", "banana"), 20,
         {POOLED: 12.2, SEARCHED: 12.0, ("problems", POOLED): 15, ("problems", SEARCHED): 165},
         [{("error", POOLED): 13.0}, {("problems", POOLED): 100}],
+    ),
+    "S11": (
+        ("heart official", "diabetes"), 20,
+        TABLE2 | {"CGENS": 12.5, "perceptron:CGENS": 12.1},
+        [{"fourier:CGENS": 12.3}, {"CGENS": 11.0}],
     ),
     "S10": (
         ("german",), 3, dict.fromkeys(MACHINES, 10.0) | dict.fromkeys(ENSEMBLES, 1.0),
@@ -400,13 +470,13 @@ def made_case(name, change=None, missing=None):
         return next(by_key[key] for key in ((metric, method), metric, method) if key in by_key)
 
     evidence = made_evidence(value, methods, sets, runs=runs, missing=missing)
-    return made_study(evidence, {"checkpoints": [1, 10, 100]})
+    return made_study(evidence, {"checkpoints": [1, 10, 100]}, key="shen2014")
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_claim_holds_with_numbers_like_the_paper_s_and_waits_for_all_of_them(name):
     found = reading.checks[name](made_case(name))
-    assert found.holds
+    assert decided(name, found) == "holds"
     assert set(found.facts) == set(reading.declared[name])
     assert "{" not in found.note
     with pytest.raises(IncompleteEvidenceError):
@@ -416,8 +486,7 @@ def test_a_claim_holds_with_numbers_like_the_paper_s_and_waits_for_all_of_them(n
 @pytest.mark.parametrize(("name", "change"), SPOILED)
 def test_a_claim_fails_with_other_numbers(name, change):
     found = reading.checks[name](made_case(name, change))
-    assert not found.holds
-    assert found.probability is None or found.probability < 0.5
+    assert decided(name, found) != "holds"
 
 
 def test_every_claim_has_a_case_that_holds_and_one_that_fails():
@@ -444,6 +513,8 @@ CURVES = {
     "CGENS": [1.0, 1.0], "seconds_curve": [0.1, 0.5, 1.0], "largest_curve": [0.1, 1.0], "curve": [2.0, 1.0],
     "reached": [100.0], "right": [1.0, 2.0], "wrong": [3.0, 4.0], "taken_for": [5.0, 5.0],
     "test": [2.0, 1.0], "objective": [0.9, 0.001], "disagreement": [0.2, 0.1], "rank": [1.0],
+    "exchanged": [2.0, 1.5], "imbalance": [0.1, 0.1], "divided": [0.9, 1.1],
+    "anew": [1.1, 1.3],
 }  # fmt: skip
 
 
@@ -471,7 +542,8 @@ def facts_study(value, missing=None, runs=5):
     @cache
     def evidence(name):
         labels = dict.fromkeys(d for f in paper.functions[name] for d in f.datasets or ())
-        count = 1 if name in ("draws", "figure2", "figure2_examples", "figure4", "staircase") else runs
+        single = ("draws", "samples", "figure2", "figure2_examples", "figure4", "staircase")
+        count = {"realisations": 10, **dict.fromkeys(single, 1)}.get(name, runs)
         return made_evidence(value, paper.methods(name), labels, runs=count, noise=0.1, missing=missing)
 
     names = {"key": "shen2014", "root": ROOT, "scale": "paper", "exhibits": tuple(paper.exhibits)}
@@ -486,7 +558,7 @@ def test_facts_are_those_declared_follow_the_numbers_and_wait_for_them(name):
     assert not re.search(r"\bnan\b", repr(list(found.values())))
     if name == "print":
         return  # the printed numbers alone
-    assert name == "work" or found != other
+    assert name in ("work", "realisations", "entries") or found != other  # ranks and ratios: tests below
     with pytest.raises(IncompleteEvidenceError):
         source(facts_study(made(), missing=lambda key: key.trial == 0))
 
@@ -509,8 +581,8 @@ def test_tables_beside_the_print():
     study = facts_study(printed_value("table1", {"AdaBoost": 30.0, "CGENS": -30.0}))
     agreement = {m: facts.agreement(study, "table1", facts.LABELS, m) for m in claims.TABLE1}
     assert agreement["SVM"].startswith("12 of 12 match; ")
-    assert re.match(r"0 of 12 match; worse: banana \(\+30.0\d\), b-cancer", agreement["AdaBoost"])
-    assert re.match(r"0 of 12 match; better: banana \(-(30.0|29.9)\d\), b-cancer", agreement["CGENS"])
+    assert re.match(r"0 of 12 match; differs: higher: banana \(\+30.0\d\), b-cancer", agreement["AdaBoost"])
+    assert re.match(r"0 of 12 match; differs: lower: banana \(-(30.0|29.9)\d\), b-cancer", agreement["CGENS"])
     assert re.search(r"; \+30.0\d points from the printed values on average$", agreement["AdaBoost"])
     assert facts.to_the_digit(study, "table1", claims.TABLE1).startswith("0 of 48 cells")
 
@@ -654,10 +726,33 @@ def test_equal_error_is_where_an_ensemble_first_errs_as_little():
     assert "0.50 points are missing; 500 cosines 2.0 times as fast at 8.50 %" in missing
 
 
+@pytest.mark.parametrize(("near", "rank"), [(range(5), 1), (range(5, 10), 252)])
+def test_realisations_are_ranked_among_all_sets_of_five(near, rank):
+    printed, shift = facts.printed_cells(ROOT), np.where(np.isin(range(10), near), 0.0, 7.0)
+
+    class Errors:
+        def array(self, _, datasets, methods):
+            exhibit, column = ("table1", "SVM") if methods[0] == "stump:SVM" else ("table2", methods[0])
+            return printed[exhibit, datasets[0].removesuffix(" official"), column].value + shift
+
+    found = reading.sources["realisations"](SimpleNamespace(root=ROOT, evidence=lambda _: Errors()))
+    assert (found["subsets"], found["by_means"]) == (252, rank)
+
+
+def test_the_price_of_an_entry_is_seconds_over_sizes():
+    seconds = {MACHINES[0]: 6.0, ENSEMBLES[0]: 1.0, MACHINES[1]: 1.0, ENSEMBLES[1]: 2.0}
+
+    def value(metric, _, method):
+        return seconds[method] if metric == "eval_seconds" else 1000.0 if method in MACHINES else 500.0
+
+    found = reading.sources["entries"](facts_study(value))
+    assert (found["stump_price"], found["cosine_price"]) == pytest.approx((3.0, 0.25))
+    assert found["break_even"] == 2000
+    assert found["stumps"].startswith("banana 6 (2.0), german 6 (2.0)")
+
+
 def test_checks_are_applied_to_the_printed_numbers():
     said = facts.what_checks_say_of_the_printed_numbers(SimpleNamespace(root=ROOT))
-    verdicts = [said[f"{name}_verdict"] for name in ("S2", "S3", "S5_all", "S5_had")]
-    assert verdicts == ["fails", "holds", "holds", "fails"]
     # By hand from the printed table: SVM and CGENS tie on german and titanic.
     assert "SVM 15.11 (1.96), CGENS 15.26 (1.75)" in said["S2"]
 
@@ -708,6 +803,9 @@ def test_figures_can_be_drawn_where_the_scale_leaves_exhibits_out(tiny_root):
         figures.draw_draws,
         figures.draw_calls,
         figures.draw_scenes,
+        figures.draw_fresh,
+        figures.draw_intercept,
+        figures.draw_entries,
     ):
         assert draw_figure(study).axes
 

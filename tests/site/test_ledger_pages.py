@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from kernsemble.report.ledger import (
     BEGIN,
     END,
     LedgerRow,
-    Verdict,
     ledger_files,
     read_ledger,
     read_standing,
@@ -27,6 +27,7 @@ from kernsemble.report.ledger_figures import (
     save_ledger_figures,
     scored_rows,
 )
+from kernsemble.report.verdicts import Verdict
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.warrants import Standing
 
@@ -52,7 +53,7 @@ def pages(load_extension):
 
 
 def test_ledger_is_read_as_it_was_written(tmp_path):
-    rows = [make_row(), make_row(3.1, "worse", "guo2017"), make_row(verdict="holds", kind="claim")]
+    rows = [make_row(), make_row(3.1, "differs: higher", "guo2017"), make_row(verdict="holds", kind="claim")]
     ledger_files(rows, tmp_path)
     assert read_ledger(tmp_path / "ledger.csv") == rows
     assert compared_rows(rows) == rows[:2]
@@ -69,7 +70,7 @@ def test_facts_are_compared_but_are_no_draws():
 
 def test_drawings_show_every_compared_cell_and_repeat_to_the_byte(tmp_path):
     scores = np.linspace(-30, 3, 40)
-    rows = [make_row(z, "match" if abs(z) <= 2 else "better") for z in scores]
+    rows = [make_row(z, "match" if abs(z) <= 2 else "differs: lower") for z in scores]
     (panel,) = draw_quantiles(rows).axes
     drawn = max((line.get_ydata() for line in panel.lines), key=len)
     np.testing.assert_allclose(np.sort(scores), drawn)
@@ -95,12 +96,27 @@ def test_pages_hold_every_printed_number_and_escape_what_they_show(pages, tmp_pa
     pages.write_ledger_pages(ROOT, tmp_path / "ledger")
     rows = read_ledger(ROOT / "results/paper/ledger.csv")
     text = (tmp_path / "ledger/index.md").read_text()
-    assert text.count("<tr><td>") == len(rows)
+    assert text.count("<tr id=") == len(rows)
     for key in pages.PAPERS:
         page = (tmp_path / f"ledger/{key}.md").read_text()
         own = [row for row in rows if row.paper == key]
         assert page.count("<small>") == sum(row.kind == "cell" for row in own)
     assert "<runs>" not in pages._grid([make_row()], pages.Places("linli2005"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [("best_reading", "reading", "other columns"), (",L13,", ",L99,", "L13 .*in one of them only")],
+)
+def test_a_ledger_of_another_version_is_refused_with_the_remedy(pages, tmp_path, old, new, words):
+    for folder in ("published", "notebooks", "docs", "results/paper"):
+        shutil.copytree(
+            ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("evidence", "figures", "_*")
+        )
+    ledger = tmp_path / "results/paper/ledger.csv"
+    ledger.write_text(ledger.read_text().replace(old, new, 1))
+    with pytest.raises(PlanError, match=f"{words}.*python -m kernsemble ledger"):
+        pages.write_ledger_pages(tmp_path, tmp_path / "pages")
 
 
 def test_numbers_lead_to_their_exhibit_and_verdicts_to_their_paragraph(pages):
@@ -115,15 +131,15 @@ def test_numbers_lead_to_their_exhibit_and_verdicts_to_their_paragraph(pages):
     assert places.exhibit(make_row()) == f"{article}#cell-7"
     assert places.exhibit(make_row(kind="claim", row="L3")) == f"{article}#cell-9"
     assert places.reason(make_row()) == ""
-    assert places.reason(make_row(verdict="worse")) == f"{article}#why"
-    assert places.reason(make_row(verdict="worse", row="heart")) == f"{article}#cell-7"
-    assert places.reason(make_row(verdict="better", row="pima")) == f"{article}#cell-12"
-    cell = pages._grid_cell(make_row(verdict="worse"), places)
+    assert places.reason(make_row(verdict="differs: higher")) == f"{article}#why"
+    assert places.reason(make_row(verdict="differs: higher", row="heart")) == f"{article}#cell-7"
+    assert places.reason(make_row(verdict="differs: lower", row="pima")) == f"{article}#cell-12"
+    cell = pages._grid_cell(make_row(verdict="differs: higher"), places)
     assert f'href="{article}#cell-7"' in cell
     assert f'href="{article}#why"' in cell
     without = pages.Places("shen2014")
     assert not without.rendered
-    assert "href" not in pages._grid_cell(make_row(verdict="worse"), without)
+    assert "href" not in pages._grid_cell(make_row(verdict="differs: higher"), without)
 
 
 def test_places_are_read_off_the_rendered_article(load_extension):
@@ -135,13 +151,15 @@ def test_places_are_read_off_the_rendered_article(load_extension):
 def test_score_counts_every_row_once():
     rows = [
         make_row(),
-        make_row(5, "worse"),
+        make_row(5, "differs: higher"),
         make_row(verdict="pending"),
         make_row(verdict="holds", kind="claim"),
     ]
-    line = next(line for line in score_table(rows).splitlines() if "linli2005" in line)
-    assert line == "| `linli2005` | 3 | 1 | 0 | 1 | 0 | 0 | 0 | 1 | 1 | 1 | 0 | 0 |"
-    assert score_table(rows, link="<{}>".format).splitlines()[-1].startswith("| **all** | 3 | 1 ")
+    numbers, claims, parts = (line for line in score_table(rows).splitlines() if "linli2005" in line)
+    assert numbers == "| `linli2005` | 3 | 1 | 0 | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 1 |"
+    assert claims == "| `linli2005` | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"
+    assert parts == "| `linli2005` | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"
+    assert score_table(rows, link="<{}>".format).splitlines()[-1].startswith("| **all** | 0 | 0 ")
 
 
 def test_score_is_put_between_its_marks(tmp_path):
@@ -186,6 +204,6 @@ def test_errata_are_lifted_from_the_notebooks(load_extension, tmp_path):
     errata.write_errata_page(ROOT, tmp_path / "errata.md")
     text = (tmp_path / "errata.md").read_text()
     assert "## guo2017" in text
-    assert "Theorem 2 as stated does not hold" in text
+    assert "Theorem 2 is false" in text
     assert "## What remains true" not in text
     assert errata.errata_of(ROOT / "notebooks/linli2005/linli2005.ipynb") == ""

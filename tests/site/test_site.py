@@ -6,14 +6,20 @@ without it the tests that need it are skipped. Nothing here depends on what the 
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from string import Formatter
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
+import yaml
+from docutils.nodes import make_id
 from support.chromium import Browser, find_chromium
+
+from kernsemble.report.say import MISSING
 
 ROOT = Path(__file__).parents[2]
 NO_BROWSER = "Chromium was not found: `apt install chromium`, or name it: CHROMIUM=... make test-site"
@@ -121,10 +127,52 @@ def test_every_image_has_its_text(site, pages):
 
 
 def test_gallery_shows_every_committed_figure(site, pages):
-    shown = {image["src"] for image in pages[site / "index.html"].images}
+    shown = {image["src"] for image in pages[site / "gallery.html"].images}
     figures = ROOT.glob("results/paper/*/figures/*.png")
-    committed = {f"figures/{path.parent.parent.name}/{path.name}" for path in figures}
+    committed = {f"thumbs/{path.parent.parent.name}/{path.stem}.webp" for path in figures}
     assert committed <= shown
+
+
+def weight(site, page, path):
+    """Bytes of a page with all that it loads, pictures that wait for the reader included."""
+    files = {path}
+    files |= {(path.parent / unquote(urlsplit(source).path)).resolve() for source in page.sources}
+    return sum(file.stat().st_size for file in files)
+
+
+def test_pages_are_light(site, pages):
+    """No page takes a megabyte but the articles, and those that need the program that draws formulas."""
+    for path, page in pages.items():
+        formulas = any("mathjax" in source or "tex-svg" in source for source in page.sources)
+        if path.parent.name != "_notebooks" and not formulas:
+            assert weight(site, page, path) < 1e6, path.relative_to(site)
+    light = ("index.html", "gallery.html", "_ledger/index.html", "_ledger/bi2004.html", "guide.html")
+    for name in light:
+        assert weight(site, pages[site / name], site / name) < 1e6, name
+
+
+def test_every_printed_number_and_claim_is_a_square(site, pages):
+    with (ROOT / "results/paper/ledger.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["kind"] in ("cell", "claim")]
+    text = (site / "index.html").read_text(encoding="utf-8")
+    assert text.count('<a class="square ') == len(rows)
+    some = next(row for row in rows if row["kind"] == "cell" and row["z"])
+    said = f"{some['paper']} {some['exhibit']}: {some['row']}, {some['column']}"
+    square = text[text.index(f'aria-label="{said}') :].partition("</a>")[0]
+    assert f"printed {some['printed']}" in square
+    assert f"z = {some['z']}" in square
+
+
+def test_findings_have_a_figure_and_their_numbers(site, pages):
+    text = (site / "index.html").read_text(encoding="utf-8")
+    assert text.count('<article class="finding">') == 5
+    assert MISSING not in text[text.index('class="findings"') : text.index('id="wall-of-numbers"')]
+    written = yaml.safe_load((ROOT / "docs/findings.yaml").read_text(encoding="utf-8"))
+    for key, finding in written.items():
+        typed = "".join(literal for literal, *_ in Formatter().parse(finding["text"]))
+        assert not re.search(r"\d\.\d", typed), key
+        page = pages[site / f"_notebooks/{key}.html"]
+        assert make_id(finding["heading"]) in page.anchors
 
 
 def test_every_printed_table_can_be_taken_away(site, pages):
@@ -227,6 +275,126 @@ def test_ledger_is_sorted_by_number_up_and_down_with_blanks_last(ledger, name, p
         assert numbers == sorted(numbers, reverse=order == "descending")
         assert not any(texts[len(numbers) :])
         assert ledger.ask(f"ask.order({position})") == order
+
+
+def test_ledger_filter_stands_in_the_address(ledger, site):
+    with (ROOT / "results/paper/ledger.csv").open(encoding="utf-8", newline="") as file:
+        some = next(row for row in csv.DictReader(file) if row["z"])
+    for name in ("paper", "verdict"):
+        ledger.ask(f"ask.choose('{name}', {json.dumps(some[name])})")
+    shown, address = ledger.ask("ask.count()"), ledger.ask("location.href")
+    assert dict(parse_qsl(urlsplit(address).query)) == {name: some[name] for name in ("paper", "verdict")}
+    ledger.open("about:blank")
+    ledger.open(address)
+    assert ledger.ask("ask.count()") == shown
+    assert not shown.startswith("0 ")
+    assert set(ledger.ask("ask.column(0)")) == {some["paper"]}
+    ledger.ask("document.querySelector('.ledger-filter [type=reset]').click()")
+    ledger.ask("new Promise((done) => setTimeout(done, 50))")
+    assert "?" not in ledger.ask("location.href")
+
+
+def test_ledger_finds_rows_by_what_their_names_mean(ledger):
+    ledger.ask("ask.choose('search', 'bi2004 forest LQR test error')")
+    assert set(zip(ledger.ask("ask.column(2)"), ledger.ask("ask.column(3)"), strict=True)) >= {
+        ("2-norm/L,Q,R", "R_tst"),
+        ("1-norm/L,Q,R", "R_tst"),
+    }
+    assert set(ledger.ask("ask.column(1)")) == {"table3"}
+
+
+def test_dragging_over_the_points_keeps_the_rows_between(ledger):
+    points = ledger.ask("document.querySelectorAll('#ledger-plot circle').length")
+    assert points == sum(text != "" for text in ledger.ask("ask.column(7)"))
+    plot = "document.querySelector('#ledger-plot svg')"
+    ledger.ask(f"{plot}.scrollIntoView({{behavior: 'instant'}})")
+    left, top, width, height = ledger.ask(
+        f"['left', 'top', 'width', 'height'].map((side) => {plot}.getBoundingClientRect()[side])"
+    )
+    for kind, share in (("mousePressed", 0.5), ("mouseMoved", 0.3), ("mouseReleased", 0.2)):
+        ledger.call(
+            "Input.dispatchMouseEvent", type=kind, x=left + share * width, y=top + height / 2,
+            button="left", clickCount=1,
+        )  # fmt: skip
+    low, high = (
+        float(ledger.ask(f"document.getElementById('ledger-{end}').value")) for end in ("from", "to")
+    )
+    kept = [float(text) for text in ledger.ask("ask.column(7)")]
+    assert low < high < 0
+    assert kept
+    assert all(low <= z <= high for z in kept)
+    ledger.ask("ask.choose('from', '')")
+    ledger.ask("ask.choose('to', '')")
+
+
+def test_wall_is_read_by_keyboard_and_by_verdict(browser, site):
+    browser.look()
+    browser.open((site / "index.html").as_uri())
+    said = "document.querySelector('.wall-tip').textContent"
+    browser.ask("document.querySelector('.wall-grid a').focus()")
+    first = browser.ask(said)
+    assert "printed" in first
+    browser.press("ArrowRight", code=39)
+    second = browser.ask(said)
+    assert second != first
+    browser.press("ArrowDown", code=40)
+    assert browser.ask(said) not in (first, second)
+    browser.press("Escape", code=27)
+    assert browser.ask("document.querySelector('.wall-tip').hidden")
+    assert browser.ask("document.querySelectorAll('.wall-grid a[tabindex=\"0\"]').length") == browser.ask(
+        "document.querySelectorAll('.wall-grid').length"
+    )
+    button = "document.querySelector('.wall-legend button')"
+    chosen = browser.ask(f"{button}.dataset.verdict")
+    browser.ask(f"{button}.click()")
+    bright = browser.ask("[...document.querySelectorAll('a.square:not(.faded)')].map((a) => a.className)")
+    assert bright
+    assert all(chosen in name.split() for name in bright)
+    browser.ask(f"{button}.click()")
+    assert browser.ask("document.querySelectorAll('a.square.faded').length") == 0
+
+
+def test_slider_runs_from_the_ensemble_into_the_machine(browser, site):
+    browser.look()
+    browser.open((site / "from-ensemble-to-kernel.html").as_uri())
+    numbers = json.loads(browser.ask("document.getElementById('limit-numbers').textContent"))
+    cells = "[...document.querySelectorAll('.limit tbody tr')].map((row) => row.cells[2].textContent)"
+    seen = []
+    for key, code in (("Home", 36), ("End", 35)):
+        browser.ask("document.querySelector('.limit input').focus()")
+        browser.press(key, code=code)
+        seen.append([float(text.split()[0]) for text in browser.ask(cells)])
+    for shown, i in zip(seen, (0, -1), strict=True):
+        wanted = [own["differ"][i] for own in numbers["sets"].values()]
+        assert shown == pytest.approx(wanted, abs=0.051)
+    assert sum(seen[1]) < sum(seen[0])
+
+
+def test_tables_of_articles_are_sorted_by_a_press_or_by_enter(browser, site):
+    browser.look()
+    browser.open((site / "_notebooks/linli2005.html").as_uri())
+    table = "document.querySelector('th.sortable').closest('table')"
+    head = f"{table}.tHead.rows[0].cells[0]"
+    texts = f"[...{table}.tBodies[0].rows].map((row) => row.cells[0].textContent)"
+    before = browser.ask(texts)
+    browser.ask(f"{head}.click()")
+    up = browser.ask(texts)
+    assert browser.ask(f"{head}.ariaSort") == "ascending"
+    browser.ask(f"{head}.focus()")
+    browser.press("Enter", code=13)
+    down = browser.ask(texts)
+    assert browser.ask(f"{head}.ariaSort") == "descending"
+    assert sorted(before) == sorted(up) == sorted(down)
+    assert up != down
+
+
+def test_articles_open_with_their_finding_and_fold_what_only_shows_results(site):
+    for key in yaml.safe_load((ROOT / "docs/findings.yaml").read_text(encoding="utf-8")):
+        text = (site / f"_notebooks/{key}.html").read_text(encoding="utf-8")
+        assert text.index("finding-in-brief") < text.index("<h2>")
+        folded = text.count("<details class=")
+        assert 0 < folded < text.count("cell_input docutils")
+        assert 'class="figure-caption"' in text
 
 
 def test_keyboard_reaches_things_and_its_place_is_seen(ledger, site):

@@ -297,6 +297,7 @@ def _exrm(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
             axis=1
         )
         tol = {"exact": 1e-6, "admm": 1e-5, "printed": np.inf}[model.solver] if converged else np.inf
+        tol = max(tol, model.tol or 0.0)  # another than usual was asked for
         tol *= max(1.0, 1.0 / max(attained, 1e-300))  # the gap is relative to max(1, objective)
         scale = _epsilon_effect(model.lam * weight)
         verdicts.append(Verdict(model.objective_[k], model.dual_gap_, attained, lower, upper, tol, scale))

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 
+from kernsemble.report.ledger import Finding
+from kernsemble.report.published import read_claims
+from kernsemble.report.verdicts import Verdict, of_claim
 from kernsemble.trials.evidence import Evidence, Row
 from kernsemble.trials.plan import Key
 
+ROOT = Path(__file__).parents[2]
 Value = Callable[[str, str, str], object]
 
 
@@ -42,13 +48,26 @@ def made_evidence(
 
 
 def made_study(
-    evidence: Evidence | Mapping[str, Evidence], protocol: Mapping[str, object] | None = None
+    evidence: Evidence | Mapping[str, Evidence], protocol: Mapping[str, object] | None = None, key: str = ""
 ) -> SimpleNamespace:
-    """Return what a check sees of a study; one evidence serves all exhibits, or each has its own."""
+    """Return what a check sees of a study; one evidence serves all exhibits, or each has its own.
+
+    ``key`` names the paper whose printed numbers it has.
+    """
     return SimpleNamespace(
+        key=key,
+        root=ROOT,
         evidence=lambda exhibit: evidence if isinstance(evidence, Evidence) else evidence[exhibit],
         protocol=lambda exhibit: dict(protocol or {}),
     )
+
+
+def decided(claim_id: str, finding: Finding) -> Verdict:
+    """Return the verdict on a claim by our numbers alone; parts that cannot be tested are left out."""
+    (claim,) = (claim for claim in read_claims(ROOT / "published" / "claims.yaml") if claim.id == claim_id)
+    ours = {name: replace(answer, printed=None) for name, answer in finding.holds.items()}
+    verdicts = replace(finding, holds=ours).verdicts(claim)
+    return of_claim(verdict for verdict in verdicts.values() if verdict != Verdict.UNTESTED)
 
 
 class _AnyMetric(tuple):

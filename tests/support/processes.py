@@ -57,16 +57,19 @@ def command(*arguments, jobs=2):
 class Run:
     """One run, marked in its environment, so that everything that it starts can be found and ended."""
 
-    def __init__(self, root, *arguments, jobs=2):
+    def __init__(self, root, *arguments, jobs=2, called=None):
         self.root = root
         self.mark = f"{root.parent.name}-{time.monotonic_ns()}"
         self.errors = (root / f"errors-{self.mark}.txt").open("w+")
         self.process = subprocess.Popen(
-            command(*arguments, jobs=jobs),
+            called or command(*arguments, jobs=jobs),
             env=environment(root, RUN_MARK=self.mark),
             cwd=root,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self.errors,
+            process_group=0,
+            preexec_fn=heed_interrupts,
         )
 
     def __enter__(self):
@@ -105,6 +108,11 @@ class Run:
         while left := marked(self.mark):
             assert time.monotonic() < end, f"still there: {[told(pid) for pid in left]}"
             time.sleep(0.02)
+
+
+def heed_interrupts():
+    """Tests that a shell started in the background ignore ^C, and what they start would, too."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def marked(mark):

@@ -6,7 +6,7 @@ Problem number i is the same on every machine: its data, its estimator and its p
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -131,6 +131,27 @@ def random_problem(number: int, estimator: str | None = None) -> Problem:
     if options.get("nu") is not None:
         weight = None
     return Problem(number, estimator, options, X, y, weight, kind)
+
+
+def extreme_problem(number: int) -> Problem:
+    """Return problem ``number`` at the ends of what may be asked for: costs, tolerances, nu, large values."""
+    problem = random_problem(number)
+    rng = np.random.default_rng([20051009, number])
+    options, X = dict(problem.options), problem.X
+    for name in ("C", "lam"):
+        if name in options:
+            heaviest = 1.0 if problem.sample_weight is None else max(1.0, problem.sample_weight.max())
+            options[name] = float(10.0 ** rng.integers(-8, 13) / heaviest)  # C times weights: up to 1e12
+    if options.get("nu") is not None:
+        options["nu"] = _pick(rng, 1e-6, 1e-3, 0.5, 1.0)
+    if "tol" in getattr(kernsemble, problem.estimator)().get_params() and rng.random() < 0.5:
+        options["tol"] = _pick(rng, 1e-14, 1e-9, 1e-6, 0.5)
+    if rng.random() < 0.3:
+        size = np.max(np.abs(X), initial=1.0)
+        # the norms of a pool of perceptrons overflow where the squares of values do
+        largest = 151 if options.get("base") == "perceptron-pool" else 309
+        X = (X / size) * 10.0 ** rng.integers(100, largest)
+    return replace(problem, options=options, X=X)
 
 
 def _labels(rng: np.random.Generator, n: int, n_classes: int) -> np.ndarray:

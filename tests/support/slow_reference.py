@@ -78,7 +78,8 @@ def l2_bounds(rows: Rows) -> tuple[float, float]:
     w = A.T @ u
     w[:J] = np.maximum(w[:J], 0.0)
     lower = rows.r @ u - 0.5 * w @ w - (np.sum(u**2 / (4 * rows.c)) if rows.p == 2 else 0.0)
-    missed = float(np.abs(rows.G.T @ u - rows.q) @ (1.0 + np.abs(g)))
+    # the optimal offsets are of the size of the aims, or that of what was found for them
+    missed = float(np.abs(rows.G.T @ u - rows.q) @ (1.0 + np.maximum(np.abs(g), np.abs(rows.r).max())))
     upper = 0.5 * w @ w + min(rows.losses(rows.H @ w, -g), rows.losses(rows.H @ w, g))
     return float(lower - missed), float(upper)
 

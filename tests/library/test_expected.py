@@ -1,0 +1,273 @@
+"""What users of scikit-learn expect: class weights, probabilities, kernel matrices, callbacks, words."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import VotingClassifier
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.settings import SETTINGS, exempt
+
+import kernsemble as k
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 3))
+SIGNS = (X[:, 0] + 0.5 * RNG.normal(size=90) > 0.5).astype(int)
+CLASSES = np.digitize(X[:, 0] + 0.5 * RNG.normal(size=90), [-0.5, 1.0])
+CLASSIFIERS = [name for name in k._ESTIMATORS if "class_weight" in getattr(k, name)().get_params()]
+SEVERAL = [k.AdaBoostECC(1000, random_state=0), k.AdaBoostMH(300), k.AdaBoostMO(300)]
+SEVERAL += [k.MultiBoost(C=1e7, tol=None, per_class=own) for own in (True, False)]
+
+
+def quick(name, **options):
+    """An estimator of few rounds."""
+    model = getattr(k, name)(**options)
+    few = {"n_rounds": 5, "random_state": 0, "n_components": 2, "cv": 2}
+    model.set_params(**{key: value for key, value in few.items() if key in model.get_params()})
+    return model.set_params(tol=None) if "n_rounds" in model.get_params() and hasattr(model, "tol") else model
+
+
+def test_all_classifiers_take_class_weights():
+    assert set(k._ESTIMATORS) - set(CLASSIFIERS) == {
+        "CGBoostNovelty",
+        "CGBoostRegressor",
+        "DistanceKernelSVR",
+    }
+
+
+@pytest.mark.filterwarnings("ignore:.*edge of the grid")
+@pytest.mark.parametrize("weight", [None, np.where(np.arange(90) % 5 == 1, 0.0, np.linspace(0.5, 2.0, 90))])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_class_weights_are_sample_weights(name, weight):
+    ones = np.ones(90) if weight is None else weight
+    balanced = ones / np.array([ones[c == SIGNS].sum() for c in (0, 1)])[SIGNS] * ones.sum() / 2
+    for given, same in (("balanced", balanced), ({0: 3.0}, ones * compute_sample_weight({0: 3.0}, SIGNS))):
+        model = quick(name, class_weight=given).fit(X, SIGNS, sample_weight=weight)
+        other = quick(name).fit(X, SIGNS, sample_weight=same)
+        np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-6)
+
+
+def test_class_weights_of_classes_that_are_not_there_are_refused():
+    with pytest.raises(ValueError, match="class_weight"):
+        k.CGEns(class_weight="even").fit(X, SIGNS)
+    with pytest.raises(ValueError, match="at least one must be positive"):
+        k.CGEns(class_weight={0: 0.0, 1: 0.0}).fit(X, SIGNS)
+
+
+# Without a norm, or nearly so, and with stumps that tell all values apart, the least loss is at the shares.
+SHARES = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.05, 0.15, 0.8]])
+VALUES = RNG.integers(0, 4, (2000, 1)).astype(float)
+DRAWN = np.array([RNG.choice(3, p=SHARES[int(v)]) for v in VALUES[:, 0]])
+
+
+@pytest.mark.parametrize("model", SEVERAL, ids=str)
+def test_probabilities_of_several_classes_are_the_shares_where_the_loss_is_least(model):
+    shares = [[np.mean(DRAWN[VALUES[:, 0] == v] == c) for c in range(3)] for v in range(4)]
+    found = clone(model).fit(VALUES, DRAWN).predict_proba(np.arange(4.0)[:, None])
+    np.testing.assert_allclose(found, shares, atol=1e-6)
+
+
+@pytest.mark.parametrize("model", [k.AdaBoost(300), *SEVERAL], ids=str)
+def test_probabilities_of_two_classes_are_the_shares_where_the_loss_is_least(model):
+    y = np.where(DRAWN > 0, "yes", "no")
+    shares = [np.mean(y[VALUES[:, 0] == v] == "yes") for v in range(4)]
+    model = clone(model).fit(VALUES, y)
+    found = model.predict_proba(np.arange(4.0)[:, None])
+    np.testing.assert_allclose(found[:, 1], shares, atol=1e-6)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(np.arange(4.0)[:, None])), found)
+
+
+def test_probabilities_of_an_empty_model_are_the_classes_shares():
+    model = k.MultiBoost(C=1e-9).fit(X, CLASSES)
+    assert model.n_rounds_ == 0
+    np.testing.assert_allclose(model.predict_proba(X[:2]), [np.bincount(CLASSES) / 90] * 2)
+    assert set(model.predict(X)) == {np.bincount(CLASSES).argmax()}
+
+
+def test_probabilities_that_a_loss_does_not_have_are_refused_by_name():
+    with pytest.raises(AttributeError) as caught:
+        _ = k.AdaBoostMO(code="random").predict_proba
+    assert "code='one-against-all'" in str(caught.value.__cause__)
+    for name in ("CGEns", "LPBoost", "DistanceKernelSVC", "ExRM"):
+        assert not hasattr(getattr(k, name)(), "predict_proba")
+
+
+def test_probabilities_serve_where_scikit_learn_wants_them():
+    voters = [
+        (str(i), model) for i, model in enumerate((k.AdaBoostMH(20), k.MultiBoost(n_rounds=20, tol=None)))
+    ]
+    voting = VotingClassifier(voters, voting="soft").fit(X, CLASSES)
+    assert log_loss(CLASSES, voting.predict_proba(X)) < 0.9
+    assert np.all(cross_val_score(k.AdaBoost(10), X, SIGNS, scoring="neg_log_loss") < 0)
+
+
+@pytest.mark.parametrize(
+    ("model", "y"), [(quick("CGEns"), SIGNS), (k.DistanceKernelSVC(), CLASSES), (k.ExRM(), CLASSES)], ids=str
+)
+def test_margins_are_calibrated_by_scikit_learn(model, y):
+    found = CalibratedClassifierCV(model, ensemble=False, cv=3).fit(X, y).predict_proba(X)
+    assert log_loss(y, found) < log_loss(y, np.tile(np.bincount(y) / 90, (90, 1)))
+
+
+@pytest.mark.parametrize("weight", [None, np.where(np.arange(90) % 4 == 1, 0.0, 1.0)])
+@pytest.mark.parametrize("kernel", [k.stump_kernel, k.perceptron_kernel])
+def test_a_kernel_matrix_gives_the_machine_of_its_kernel(kernel, weight):
+    Z, K = X[:20] + 0.1, kernel(X, X)
+    one = k.DistanceKernelSVC(kernel, C=0.3).fit(X, CLASSES, weight)
+    same = k.DistanceKernelSVC("precomputed", C=0.3).fit(K, CLASSES, weight)
+    np.testing.assert_array_equal(one.decision_function(Z), same.decision_function(kernel(Z, X)))
+    assert same.n_features_in_ == 90
+    search = k.DistanceKernelSVCCV(kernel, cv=3, random_state=0, Cs=[0.01, 0.1, 1.0]).fit(X, CLASSES, weight)
+    again = clone(search).set_params(kernel="precomputed").fit(K, CLASSES, weight)
+    np.testing.assert_array_equal(search.cv_scores_, again.cv_scores_)
+    grid = GridSearchCV(k.DistanceKernelSVC("precomputed"), {"C": [0.1, 1.0]}, cv=3).fit(K, CLASSES)
+    assert (
+        grid.best_score_
+        == GridSearchCV(k.DistanceKernelSVC(kernel), {"C": [0.1, 1.0]}, cv=3).fit(X, CLASSES).best_score_
+    )
+
+
+def test_a_kernel_matrix_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="kernel matrix of 90 training samples, 90 x 90; X is 90 x 3"):
+        k.DistanceKernelSVC("precomputed").fit(X, CLASSES)
+
+
+def test_groups_stay_together():
+    groups, seen = np.arange(90) // 9, []
+
+    class Together(GroupKFold):
+        def split(self, X, y=None, groups=None):
+            for train, test in super().split(X, y, groups):
+                seen.append(set(groups[train]) & set(groups[test]))
+                yield train, test
+
+    model = k.DistanceKernelSVCCV(cv=Together(3), Cs=[0.1, 1.0, 10.0, 100.0])
+    model.fit(X, CLASSES, groups=groups)
+    assert seen == [set()] * 3
+
+
+def test_both_names_of_the_gaussian_kernel_are_known():
+    for make in (lambda name: k.DistanceKernelSVC(name), lambda name: k.DRM(2, kernel=name, random_state=0)):
+        one, other = (make(name).fit(X, SIGNS).decision_function(X) for name in ("gaussian", "rbf"))
+        np.testing.assert_array_equal(one, other)
+    one, other = (
+        k.CGBoostClassifier([name], n_rounds=5, tol=None).fit(X, SIGNS).decision_function(X)
+        for name in ("gaussian", "rbf")
+    )
+    np.testing.assert_array_equal(one, other)
+
+
+MISTAKES = [
+    (lambda: k.AdaBoost(5, base=DecisionTreeClassifier()), "is an estimator; a base searches a family"),
+    (lambda: k.CGEns(base=DecisionTreeClassifier), "is an estimator; a base searches a family"),
+    (lambda: k.CGEns(base_options={"max_depth": 3}), "'stump' has no option 'max_depth'; it has constant"),
+    (lambda: k.LPBoost(base="fourier", base_options={"n": 3}), r"no option 'n'; it has .*n_hypotheses"),
+    (lambda: k.MultiBoost(base="fourier"), "base='fourier'.*CGEns"),
+    (lambda: k.CGEns(verbose="yes"), "verbose must be an instance of"),
+    (lambda: k.DistanceKernelSVC(C=np.nan), "C == nan, must be finite"),
+    (lambda: k.DistanceKernelSVC("poly"), r"'gaussian' \('rbf'\), 'precomputed'"),
+    (lambda: k.CGEns(100), "C=100 is an integer.*n_rounds=100"),
+]
+
+
+@pytest.mark.parametrize(("make", "words"), MISTAKES)
+def test_mistakes_are_answered_by_name(make, words):
+    with pytest.raises((ValueError, TypeError, UserWarning), match=words):
+        make().fit(X, SIGNS)
+
+
+def test_the_warning_of_a_cost_that_looks_like_rounds_names_the_line():
+    with pytest.warns(UserWarning, match=r"write 20\.0") as caught:
+        k.LPBoost(20, 3, tol=None).fit(X, SIGNS)
+    assert caught[0].filename == __file__
+
+
+def test_unknown_parameters_name_the_class():
+    for name in ("AdaBoost", "AdaBoostMH"):
+        with pytest.raises(TypeError, match=rf"{name}.__init__\(\) got an unexpected keyword argument"):
+            getattr(k, name)(n_estimators=50)
+
+
+def test_several_classes_name_who_has_them():
+    with pytest.raises(ValueError, match=r"CGEnsSLS, MultiBoost or AdaBoostMH, or put .*OneVsRestClassifier"):
+        k.CGEns().fit(X, CLASSES)
+
+
+@pytest.mark.parametrize("name", ["AdaBoost", "CGEns", "LPBoost"])
+def test_features_are_selected_by_their_importances(name):
+    model = quick(name)
+    chosen = SelectFromModel(model, importance_getter="feature_importances_").fit(X, SIGNS)
+    assert chosen.get_support()[0]
+    assert (
+        RFE(model, n_features_to_select=1, importance_getter="feature_importances_").fit(X, SIGNS).support_[0]
+    )
+
+
+callback = pytest.importorskip("sklearn.callback")
+WATCHED = [quick(name) for name in ("CGEns", "CGEnsSLS", "LPBoost", "MultiBoost")]
+
+
+@pytest.mark.parametrize("model", WATCHED, ids=str)
+def test_a_monitor_sees_the_score_of_each_round(model):
+    monitor = callback.ScoringMonitor(scoring="accuracy")
+    model = clone(model).set_callbacks(monitor).fit(X, SIGNS)
+    scores = [entry["accuracy"] for entry in monitor.get_logs().data if "accuracy" in entry]
+    staged = [np.mean(labels == SIGNS) for labels in model.staged_predict(X)]
+    assert sorted(scores) == pytest.approx(sorted([*staged, model.score(X, SIGNS)]))
+    np.testing.assert_array_equal(
+        model.decision_function(X), clone(model).set_callbacks().fit(X, SIGNS).decision_function(X)
+    )
+
+
+class EndAtTenPercent:
+    """Ends a fit at a training error of a tenth, and keeps what it saw."""
+
+    def setup(self, estimator, context):
+        self.ends = []
+
+    def teardown(self, estimator, context):
+        self.ends.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None, X=None, y=None):
+        if context.task_name == "round":
+            self.ends.append(fitted_estimator.relative_gap_)
+            return fitted_estimator.score(X, y) >= 0.9
+        return False
+
+
+def test_a_callback_ends_the_fit():
+    watch = EndAtTenPercent()
+    model = k.CGEns(n_rounds=200, tol=None).set_callbacks(watch).fit(X, SIGNS)
+    scores = [np.mean(labels == SIGNS) for labels in model.staged_predict(X)]
+    assert scores[-1] >= 0.9 > max(scores[:-1])
+    assert model.message_ == "stopped by the callback"
+    assert len(watch.ends) == model.n_rounds_ + 1
+    assert watch.ends[-1] == "teardown"
+    assert 0.0 < model.relative_gap_ <= 1.0
+
+
+def test_callbacks_of_a_search_come_to_its_fits():
+    search = GridSearchCV(k.CGEns(n_rounds=3, tol=None), {"C": [0.01, 0.1]}, cv=2)
+    search.set_callbacks(callback.ProgressBar()).fit(X, SIGNS)
+    assert not hasattr(search.best_estimator_, "_skl_callbacks")
+
+
+def test_the_bar_says_how_far_the_fit_is(capsys):
+    k.CGEns(n_rounds=3, tol=None, verbose=2).fit(X, SIGNS)
+    assert "objective" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # checks fit noise
+@pytest.mark.filterwarnings("ignore:.*edge of the grid", "ignore:.*Rounding leaves nothing to gain")
+@pytest.mark.filterwarnings("ignore:The least populated class", "ignore:.*no margin is possible")
+@parametrize_with_checks(SETTINGS, expected_failed_checks=exempt)
+def test_scikit_learn_accepts_every_setting(estimator, check):
+    check(estimator)

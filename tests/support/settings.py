@@ -1,0 +1,89 @@
+"""Every public estimator with its defaults and with settings that people choose; what each is exempt from."""
+
+import kernsemble as k
+
+ROUNDS = {"n_rounds": 10, "tol": None}
+POOL = {"base": "perceptron-pool", "base_options": {"n_hypotheses": 50}, "random_state": 0}
+COSINES = {"base": "fourier", "base_options": {"n_hypotheses": 50}, "random_state": 0}
+WALK = {"base": "perceptron", "base_options": {"n_updates": 20}, "random_state": 0}
+
+SETTINGS = [
+    *(getattr(k, name)() for name in sorted(k._ESTIMATORS)),
+    k.StreamedCGEns(),
+    k.AdaBoost(10, class_weight="balanced"),
+    k.AdaBoost(10, perfect="alone"),
+    k.AdaBoost(10, **POOL),
+    k.AdaBoost(10, **COSINES),
+    k.AdaBoostECC(20, coloring="maxcut", random_state=0),
+    k.AdaBoostECC(20, coloring="half", random_state=0, class_weight="balanced"),
+    k.AdaBoostMH(20, class_weight="balanced"),
+    k.AdaBoostMO(10, code="exhaustive"),
+    k.AdaBoostMO(10, code="random", random_state=0),
+    k.CGEns(0.1, class_weight="balanced", **ROUNDS),
+    k.CGEns(0.1, loss="squared_hinge", **ROUNDS),
+    k.CGEns(0.1, intercept="penalized", **ROUNDS),
+    k.CGEns(0.1, portable=False, **ROUNDS),
+    k.CGEns(0.1, **ROUNDS, **POOL),
+    k.CGEnsSLS(0.1, class_weight="balanced", **ROUNDS),
+    k.CGEnsSLS(0.1, **ROUNDS, **COSINES),
+    k.LPBoost(intercept="free", **ROUNDS),
+    k.LPBoost(solver="dual-simplex", class_weight="balanced", **ROUNDS),
+    k.MultiBoost(per_class=False, **ROUNDS),
+    k.MultiBoost(class_weight="balanced", **ROUNDS),
+    k.MultiBoost(solver="fcd", random_state=0, **ROUNDS),
+    k.CGBoostClassifier(["rbf"], norm="l1", n_rounds=10, tol=None),
+    k.CGBoostClassifier(positive=True, class_weight="balanced", n_rounds=10, tol=None),
+    k.CGBoostRegressor(["linear", "rbf"], n_rounds=20, tol=None),
+    k.CGBoostNovelty(n_rounds=10, nu=0.3, tol=None),
+    k.DistanceKernelSVC("perceptron", multi_class="ovr", tol=1e-9),
+    k.DistanceKernelSVC("rbf", class_weight="balanced", tol=1e-9),
+    k.DistanceKernelSVC("precomputed", tol=1e-9),
+    k.DistanceKernelSVC(solver="spline", tol=1e-9),
+    k.DistanceKernelSVC(loss="squared_hinge", tol=1e-9),
+    k.DistanceKernelSVC("perceptron", n_directions=8, random_state=0),
+    k.DistanceKernelSVCCV(
+        "perceptron", Cs=[0.1, 1.0], cv=2, random_state=0, class_weight="balanced", tol=1e-9
+    ),
+    k.DistanceKernelSVCCV("precomputed", Cs=[0.1, 1.0, 10.0], cv=2, random_state=0, tol=1e-6),
+    k.DistanceKernelSVR("perceptron", n_directions=8, random_state=0, tol=1e-13),
+    k.DistanceKernelSVR(loss="squared_error", tol=1e-13),
+    k.DRM(2, kernel="rbf", gamma=0.1, random_state=0),
+    k.ExRM(3, p=1, class_weight="balanced"),
+    k.ExRM(3, solver="admm"),
+]
+
+WEIGHTS = "check_sample_weight_equivalence_on_dense_data"  # to seven digits
+COLUMNS = "a sample repeated is one more column under an l2 norm and widens the rbf; a sample weighted is not"
+TOLERANCE = "equal to the tolerance, which is not seven digits"
+CLASS_WEIGHTS = (
+    "check_class_weight_classifiers"  # ten million times the weight for one class: predict it nearly always
+)
+CUTS = (
+    "samples of the light class where there are none of the other are cut off by an exact stump at no cost: "
+    "the ensemble that minimizes its loss does so"
+)
+
+
+def exempt(model):
+    """Names of checks that an estimator need not pass, with the reasons."""
+    found = {}
+    if isinstance(model, k.CGBoostClassifier | k.CGBoostNovelty | k.CGBoostRegressor):
+        found[WEIGHTS] = COLUMNS
+    elif isinstance(model, k.DRM | k.StreamedCGEns) or _loose(model):
+        found[WEIGHTS] = TOLERANCE
+    boosts = isinstance(model, k.AdaBoost | k.AdaBoostECC | k.AdaBoostMH | k.AdaBoostMO | k.MultiBoost)
+    boosts = boosts or (isinstance(model, k.LPBoost) and model.intercept == "none")
+    if boosts and model.base in ("stump", "fourier"):
+        found[CLASS_WEIGHTS] = CUTS
+    return found
+
+
+def _loose(model):
+    """Whether a solver stops early."""
+    if isinstance(model, k.DistanceKernelSVC):
+        return model.tol >= 1e-3 and model.n_directions is None
+    if isinstance(model, k.DistanceKernelSVR):
+        return model.tol >= 1e-3
+    if isinstance(model, k.ExRM):
+        return model.solver != "exact"
+    return isinstance(model, k.CGEns) and not model.portable

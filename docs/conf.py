@@ -11,12 +11,18 @@ ROOT = Path(__file__).parents[1]
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
+import gallery  # noqa: E402
 import notebook_figures  # noqa: E402
+from articles import write_article  # noqa: E402
+from citation import write_citation  # noqa: E402
 from docstrings import escape_bars, unlink_names  # noqa: E402
 from errata_page import write_errata_page  # noqa: E402
+from findings import read_findings  # noqa: E402
 from ledger_exports import write_exports  # noqa: E402
 from ledger_pages import write_ledger_pages  # noqa: E402
 from licences_page import write_licences_page  # noqa: E402
+from limit_page import write_limit_page  # noqa: E402
+from races_page import write_races  # noqa: E402
 from start_page import write_start_page  # noqa: E402
 
 project = "kernsemble"
@@ -33,12 +39,14 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build", "_extensions", "_start", "_templates"]
+exclude_patterns = ["_build", "_extensions", "_start", "_templates", "gallery"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_code_prompt_show = "code"
+nb_code_prompt_hide = "hide code"
 nb_render_markdown_format = "myst"  # sentences of `say` have formulas
 
 autosummary_generate = True
@@ -63,6 +71,7 @@ html_title = "kernsemble"
 html_static_path = ["_static", str(MATHJAX)]
 html_extra_path = ["_exports"]
 html_css_files = ["site.css"]
+html_js_files = [("tables.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_search_summary = False  # it would fetch the pages found, which browsers refuse on file://
 mathjax_path = MATHJAX.name
@@ -74,13 +83,18 @@ def gather_results() -> None:
     pages = HERE / "_notebooks"
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir()
+    findings = {finding.paper: finding for finding in read_findings(ROOT)}
     for notebook in sorted((ROOT / "results" / "paper").glob("*/*.ipynb")):
-        shutil.copy2(notebook, pages)
+        write_article(notebook, pages / notebook.name, findings)
     write_exports(ROOT, HERE / "_exports")
     write_ledger_pages(ROOT, HERE / "_ledger")
     write_errata_page(ROOT, HERE / "_ledger" / "errata.md")
-    write_start_page(ROOT, HERE / "_start")
+    write_start_page(ROOT, HERE / "_start", HERE / "_exports", findings.values())
     write_licences_page(ROOT, HERE / "_start")
+    write_limit_page(ROOT, HERE / "_start" / "limit.md")
+    write_races(ROOT, HERE / "_start" / "races.md")
+    write_citation(ROOT, HERE / "_start" / "citation.md")
+    gallery.write_gallery(HERE)
 
 
 def setup(app) -> None:

@@ -13,8 +13,9 @@ from docutils.nodes import make_id
 from notebook_figures import cell_anchor
 
 from kernsemble.report.ledger import LedgerRow
+from kernsemble.report.verdicts import Verdict
 
-NEEDS_A_REASON = ("better", "worse", "fails")
+NEEDS_A_REASON = (Verdict.LOWER, Verdict.HIGHER, Verdict.IN_PART, Verdict.FAILS)
 SELECTORS = {"exhibits": "exhibit", "rows": "row", "columns": "column", "verdicts": "verdict"}
 
 
@@ -47,7 +48,7 @@ class Places:
 
     def exhibit(self, row: LedgerRow) -> str:
         """Return the address of the place that shows a row; empty without an article."""
-        return self._address(self.shown.get(row.row if row.kind == "claim" else row.exhibit, ""))
+        return self._address(self.shown.get(row.exhibit if row.kind == "cell" else row.row, ""))
 
     def reason(self, row: LedgerRow) -> str:
         """Return the address of what is said about a verdict; empty when it needs no saying."""
@@ -84,6 +85,39 @@ def read_places(root: Path, paper: str) -> Places:
             for name in re.findall(r'"([A-Za-z]+[0-9]*)"', cell.source):
                 shown.setdefault(name, cell_anchor(index))
     return Places(paper, shown, frozenset(headings), code, read_reasons(root).get(paper, ()))
+
+
+def cell_id(row: LedgerRow) -> str:
+    """Return the anchor of a row of the ledger."""
+    name = "-".join(filter(None, (row.paper, row.exhibit, row.row, row.column)))
+    return re.sub(r"[^\w.+]+", "-", name)
+
+
+class Names:
+    """What exhibits and columns are called, from ``exhibits.yaml``."""
+
+    def __init__(self, root: Path) -> None:
+        text = (root / "docs" / "exhibits.yaml").read_text(encoding="utf-8")
+        self.papers = yaml.safe_load(text)
+        self.columns = self.papers.pop("columns")
+
+    def title(self, paper: str, exhibit: str) -> str:
+        """Return the title of a printed table."""
+        return self.papers.get(paper, {}).get(exhibit, {}).get("title", exhibit)
+
+    def unit(self, paper: str, exhibit: str) -> str:
+        """Return the units of a printed table; empty where there are none."""
+        return self.papers.get(paper, {}).get(exhibit, {}).get("unit", "")
+
+    def column(self, name: str) -> str:
+        """Return what a column holds; empty where its name says so."""
+        return self.columns.get(name, "")
+
+    def words(self, row: LedgerRow) -> str:
+        """Return what a search should find a row by, besides what it shows."""
+        parts = (self.title(row.paper, row.exhibit), self.column(row.column), self.column(row.row))
+        plain = row.row.replace("L,Q,R", "L,Q,R LQR mixture").partition("/")[2]
+        return " ".join(filter(None, (*parts, self.unit(row.paper, row.exhibit), plain)))
 
 
 def read_reasons(root: Path) -> dict[str, list[dict]]:

@@ -6,7 +6,7 @@ A figure carries its description in the root element of its SVG; shown as an ima
 from __future__ import annotations
 
 import re
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 from docutils import nodes
@@ -30,14 +30,27 @@ def complete(doctree: nodes.document, source: Path, root: Path) -> None:
         if table.get("format") == "html" and WORDS.search(table.astext()):
             html = WORDS.sub('<td class="words">', table.astext())
             table.replace_self(nodes.raw("", html, format="html", classes=table["classes"]))
-    names = figure_names(root / "results" / "paper" / Path(doctree.get("source", "")).stem)
-    for image in doctree.findall(nodes.image):
+    key = Path(doctree.get("source", "")).stem
+    names = figure_names(root / "results" / "paper" / key)
+    count = 0
+    for image in list(doctree.findall(nodes.image)):
         path = source / image["uri"]
         if image["uri"].endswith(".svg") and "alt" not in image and path.is_file():
             svg = path.read_text(encoding="utf-8")
             image["alt"] = description(svg)
             if svg.strip() in names:
-                image["ids"].append(figure_anchor(names[svg.strip()]))
+                name = names[svg.strip()]
+                image["ids"].append(figure_anchor(name))
+                count += 1
+                caption = f"Figure {count} of this article. {image['alt']}"
+                show_whole(image, f"../figures/{key}/{name}.svg", caption)
+
+
+def show_whole(image: nodes.image, address: str, caption: str) -> None:
+    """Make a figure lead to its file, and put its caption below it."""
+    below = nodes.raw("", f'<p class="figure-caption">{escape(caption)}</p>', format="html")
+    start = nodes.raw("", f'<a href="{address}">', format="html")
+    image.replace_self([start, image.deepcopy(), nodes.raw("", "</a>", format="html"), below])
 
 
 def cell_anchor(index: int) -> str:

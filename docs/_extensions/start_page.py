@@ -1,30 +1,34 @@
-"""What the start page shows of the results: the score in words and numbers, a gallery of all figures."""
+"""What the start page shows of the results: findings, the wall, the score; and the gallery of all figures."""
 
 from __future__ import annotations
 
 import shutil
-from collections import Counter
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
 import nbformat
+from findings import Finding, finding_cards
+from ledger_pages import read_statements
+from ledger_places import Names, read_places
 from notebook_figures import description, figure_names, figure_places
-from PIL import Image
+from pictures import CARD, GALLERY, picture
+from wall import wall_page
 
-from kernsemble.report.ledger import APART, COMPARED, LedgerRow, read_ledger, score_table
+from kernsemble.report.ledger import LedgerRow, read_ledger, score_table, totals
+from kernsemble.report.verdicts import Verdict
 from kernsemble.trials.registry import available_papers, load_paper
 from kernsemble.trials.rooms import PAPERS, STUDIES
 
 ACROSS = {
     "ledger_numbers": ("_ledger/index.html#printed-against-reproduced", "results/paper/ledger_numbers.png"),
     "ledger_z": ("_ledger/index.html#are-the-differences-chance", "results/paper/ledger_z.png"),
-    "benchmarks": ("guide.html#speed", "results/benchmarks.png"),
     "benchmarks_scaling": ("guide.html#speed", "results/benchmarks_scaling.png"),
 }
 
 
-def write_start_page(root: Path, folder: Path) -> None:
-    """Write ``score.md``, ``gallery.md`` and ``articles.md``, which the start page includes."""
+def write_start_page(root: Path, folder: Path, exports: Path, findings: Iterable[Finding]) -> None:
+    """Write what the start page and the gallery include; their small pictures go to the exports."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     rows = read_ledger(root / "results" / "paper" / "ledger.csv")
@@ -33,21 +37,34 @@ def write_start_page(root: Path, folder: Path) -> None:
         f"{score_sentence(rows)}\n\n:::{{container}} score\n{table}\n:::\n", encoding="utf-8"
     )
     (folder / "articles.md").write_text(article_list(root), encoding="utf-8")
-    parts = [paper_gallery(root, key) for key in STUDIES if key in available_papers()]
-    (folder / "gallery.md").write_text("\n\n".join([*parts, across_gallery(root)]) + "\n", encoding="utf-8")
+    findings = list(findings)
+    pictures = {finding.paper: finding_picture(root, finding, exports) for finding in findings}
+    (folder / "findings.md").write_text(finding_cards(findings, pictures), encoding="utf-8")
+    places = {key: read_places(root, key) for key in PAPERS}
+    wall = wall_page(rows, places, read_statements(root), Names(root))
+    (folder / "wall.md").write_text(wall, encoding="utf-8")
+    parts = [paper_gallery(root, key, exports) for key in STUDIES if key in available_papers()]
+    parts.append(across_gallery(root, exports))
+    (folder / "gallery.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def finding_picture(root: Path, finding: Finding, exports: Path) -> str:
+    """Return the picture of a finding."""
+    path = root / "results" / "paper" / finding.paper / "figures" / f"{finding.figure}.png"
+    return picture(path, exports / "cards" / f"{finding.paper}.webp", exports, CARD, finding.panel)
 
 
 def score_sentence(rows: list[LedgerRow]) -> str:
     """Return the totals in words."""
-    cells = Counter(row.verdict for row in rows if row.kind == "cell")
-    claims = Counter(row.verdict for row in rows if row.kind == "claim")
-    compared = sum(cells[verdict] for verdict in COMPARED)
-    apart = ", ".join(f"{cells[verdict]} {verdict}" for verdict in APART if cells[verdict])
+    total = totals(rows)["overall"]
+    numbers, claims = (
+        ", ".join(f"{count[verdict.key]} {verdict}" for verdict in Verdict if verdict.key in count)
+        for count in (total["numbers"], total["claims"])
+    )
     return (
-        f"The five papers print **{cells.total()} numbers**. {compared} of them stand beside ours: "
-        f"{cells['match']} match, {cells['better']} are better here and {cells['worse']} worse"
-        f"{f'; the rest is {apart}' if apart else ''}. Of **{claims.total()} claims** {claims['holds']} hold "
-        f"and {claims['fails']} fail. [Every one of them](_ledger/index.md) can be looked up."
+        f"The five papers print **{total['numbers']['all']} distinct numbers**: {numbers}. By the best "
+        f"reading of each paper {total['numbers']['best']} match. They make **{total['claims']['all']} "
+        f"claims**: {claims}. [Every one of them](_ledger/index.md) can be looked up."
     )
 
 
@@ -64,7 +81,7 @@ def article_list(root: Path) -> str:
     return f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n:caption: The articles\n\n{listed}\n```\n"
 
 
-def paper_gallery(root: Path, key: str) -> str:
+def paper_gallery(root: Path, key: str, exports: Path) -> str:
     """Return the figures of a paper as Markdown, each a link to the place where its article shows it."""
     folder = root / "results" / "paper" / key
     figures = sorted((folder / "figures").glob("*.png"))
@@ -80,33 +97,27 @@ def paper_gallery(root: Path, key: str) -> str:
     pages += [f"[Its numbers and claims](_ledger/{key}.md)."] if key in PAPERS else []
     items = []
     for path in figures:
-        text = description(path.with_suffix(".svg").read_text(encoding="utf-8"))
-        picture = f"figures/{key}/{path.name}"
-        place = f"_notebooks/{key}.html#{places[path.stem]}" if path.stem in places else picture
-        items.append(_item(place, picture, path, text))
-    return f"### {key}: {load_paper(key).title}\n\n{' '.join(pages)}\n\n{_gallery(items)}"
+        own = f"_notebooks/{key}.html#{places[path.stem]}" if path.stem in places else ""
+        shown = picture(path, exports / "thumbs" / key / f"{path.stem}.webp", exports, GALLERY, panel=1)
+        items.append(_item(own or f"figures/{key}/{path.name}", shown, path))
+    return f"## {key}: {load_paper(key).title}\n\n{' '.join(pages)}\n\n{_gallery(items)}"
 
 
-def across_gallery(root: Path) -> str:
+def across_gallery(root: Path, exports: Path) -> str:
     """Return the drawings that belong to no single paper."""
     items = []
     for name, (link, path) in ACROSS.items():
-        picture = root / path
-        if picture.is_file():
-            text = description(picture.with_suffix(".svg").read_text(encoding="utf-8"))
-            items.append(_item(link, f"figures/{picture.name}", picture, text or name.replace("_", " ")))
-    return f"### Across the papers\n\n{_gallery(items)}"
+        drawing = root / path
+        if drawing.is_file():
+            shown = picture(drawing, exports / "thumbs" / f"{name}.webp", exports, GALLERY, panel=1)
+            items.append(_item(link, shown, drawing))
+    return f"## Across the papers\n\n{_gallery(items)}"
 
 
 def _gallery(items: list[str]) -> str:
     return "```{raw} html\n" + "\n".join(['<ul class="gallery">', *items, "</ul>"]) + "\n```"
 
 
-def _item(link: str, source: str, picture: Path, text: str) -> str:
-    with Image.open(picture) as image:
-        width, height = image.size
-    text = escape(text or picture.stem.replace("_", " "), quote=True)
-    return (
-        f'<li><a href="{link}"><img src="{source}" alt="{text}" width="{width}" height="{height}" '
-        f'loading="lazy"><span aria-hidden="true">{text}</span></a></li>'
-    )
+def _item(link: str, shown: str, path: Path) -> str:
+    text = description(path.with_suffix(".svg").read_text(encoding="utf-8")) or path.stem.replace("_", " ")
+    return f'<li><a href="{link}">{shown}<span aria-hidden="true">{escape(text)}</span></a></li>'

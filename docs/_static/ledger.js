@@ -1,4 +1,4 @@
-// Filters and sorts the table of all ledger rows. Without JavaScript the table is simply whole.
+// Filters and sorts the table of all ledger rows; the filter stands in the address. Without it the table is whole.
 document.addEventListener("DOMContentLoaded", () => {
   const table = document.getElementById("ledger-table");
   if (!table) return;
@@ -7,8 +7,12 @@ document.addEventListener("DOMContentLoaded", () => {
   const search = document.getElementById("ledger-search");
   const paper = document.getElementById("ledger-paper");
   const verdict = document.getElementById("ledger-verdict");
+  const from = document.getElementById("ledger-from");
+  const to = document.getElementById("ledger-to");
+  const fields = { q: search, paper, verdict, from, to };
   const count = document.getElementById("ledger-count");
-  const texts = rows.map((row) => row.textContent.toLowerCase());
+  const texts = rows.map((row) => `${row.textContent} ${row.dataset.also}`.toLowerCase());
+  const scores = rows.map((row) => parseFloat(row.cells[7].textContent.replace(/^(-?)inf$/, "$1Infinity")));
 
   function filter() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -17,11 +21,17 @@ document.addEventListener("DOMContentLoaded", () => {
       const fits =
         words.every((word) => texts[i].includes(word)) &&
         (!paper.value || row.cells[0].textContent === paper.value) &&
-        (!verdict.value || row.cells[8].dataset.verdict === verdict.value);
+        (!verdict.value || row.cells[8].dataset.verdict === verdict.value) &&
+        (from.value === "" || scores[i] >= Number(from.value)) &&
+        (to.value === "" || scores[i] <= Number(to.value));
       row.hidden = !fits;
       shown += fits;
     });
     count.textContent = `${shown} of ${rows.length} rows`;
+    const chosen = Object.entries(fields).filter(([, field]) => field.value);
+    const query = new URLSearchParams(chosen.map(([name, field]) => [name, field.value])).toString();
+    history.replaceState(null, "", `${location.pathname}${query ? `?${query}` : ""}${location.hash}`);
+    table.dispatchEvent(new Event("filtered"));
   }
 
   function sortBy(column, heading) {
@@ -39,7 +49,16 @@ document.addEventListener("DOMContentLoaded", () => {
     body.append(...order);
   }
 
-  for (const field of [search, paper, verdict]) field.addEventListener("input", filter);
+  const asked = new URLSearchParams(location.search);
+  for (const [name, field] of Object.entries(fields)) {
+    if (asked.has(name)) field.value = asked.get(name);
+    field.addEventListener("input", filter);
+  }
+  if (asked.size) {
+    filter();
+    if (!location.hash) search.form.scrollIntoView();
+  }
+  search.form.addEventListener("reset", () => setTimeout(filter));
   search.form.addEventListener("submit", (event) => event.preventDefault());
   Array.from(table.tHead.rows[0].cells).forEach((heading, column) =>
     heading.querySelector("button").addEventListener("click", () => sortBy(column, heading)),

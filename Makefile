@@ -21,7 +21,7 @@ endif
 export DVC_NO_ANALYTICS = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup data reproduce test test-site test-faults test-processors matrix nightly sbom audit audit-evidence lint bench site lab lock clean
+.PHONY: help setup base data reproduce test test-site test-faults test-processors matrix nightly sbom audit audit-evidence lint bench site lab lock clean
 
 help:  ## show this list
 	@echo "usage: make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -30,28 +30,31 @@ help:  ## show this list
 setup:
 	@./tools/setup
 
-data: setup  ## fetch the tracked datasets from the in-repository remote and verify them
+base:
+	@./tools/setup reproduce
+
+data: base  ## fetch the tracked datasets from the in-repository remote and verify them
 	@./tools/data
 
-reproduce: setup  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute it)
+reproduce: base  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute it)
 	@KERNSEMBLE_CALLER=$$PPID KERNSEMBLE_JOBS=$(JOBS) KERNSEMBLE_FRESH=$(FRESH) ./tools/reproduce '$(SCALE)' $(if $(FRESH),fresh)
 
-test: data lint  ## lint, then unit, property, notebook and repository tests
+test: setup data lint  ## lint, then unit, property, notebook and repository tests
 	@$(RUN) pytest --numprocesses $(JOBS) --dist loadscope
 
 # Real faults and random input, all of it: files of tests that `make test` runs with fewer seeds.
 test-faults: export KERNSEMBLE_FAULTS = full
-test-faults: data  ## every fault, all random input and problems; writes docs/reliability.md (20 minutes)
+test-faults: setup data  ## every fault, all random input and problems; writes docs/reliability.md (20 minutes)
 	@$(RUN) pytest --numprocesses $(JOBS) --dist worksteal --timeout 900 --reliability results/reliability.json \
 		tests/faults tests/machinery/test_cluster.py tests/machinery/test_executor.py \
 		tests/library/test_streamed_stumps.py tests/library/test_dask_stumps.py tests/library/test_partitioned.py; status=$$?; \
 		.venv/bin/python docs/_extensions/reliability_page.py . && exit $$status
 
-matrix: data  ## the same trials with the oldest and the newest Python and NumPy that are here
+matrix: setup data  ## the same trials with the oldest and the newest Python and NumPy that are here
 	@.venv/bin/python tools/matrix.py
 	@.venv/bin/python docs/_extensions/reliability_page.py .
 
-test-processors: data  ## every quick trial under other processors' kernels of OpenBLAS, a sample on emulated ARM64 (half an hour)
+test-processors: setup data  ## every quick trial under other processors' kernels of OpenBLAS, a sample on emulated ARM64 (half an hour)
 	@KERNSEMBLE_JOBS=$(JOBS) .venv/bin/python tools/processors.py
 
 audit-evidence: data  ## compute the oldest 1 % of the adopted rows again (KERNSEMBLE_DATA names the large sets)
@@ -77,7 +80,7 @@ lint: setup
 bench: export OMP_NUM_THREADS = 2
 bench: export OPENBLAS_NUM_THREADS = 2
 bench: export MKL_NUM_THREADS = 2
-bench: data  ## race the solvers against their peers on this machine, one after the other
+bench: setup data  ## race the solvers against their peers on this machine, one after the other
 	@env -u OPENBLAS_CORETYPE .venv/bin/python benchmarks
 
 site: setup  ## build the documentation into docs/_build/html from the committed notebooks
@@ -90,7 +93,7 @@ test-site: setup  ## follow every link of the site and open every page in Chromi
 
 # In a container LAB_IP=0.0.0.0 lets the host reach it; as root Jupyter has to be told that it may run.
 LAB_IP ?= 127.0.0.1
-lab: data  ## open the notebooks in JupyterLab
+lab: setup data  ## open the notebooks in JupyterLab
 	@.venv/bin/jupyter lab --ServerApp.ip=$(LAB_IP) $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
 lock: setup  ## pin the newest versions that fit pyproject.toml into requirements.lock

@@ -172,10 +172,20 @@ def friedman(comparison: Comparison) -> tuple[float, float]:
 
 
 def nemenyi(comparison: Comparison) -> pd.DataFrame:
-    """Return the p-values of all pairs of methods by Nemenyi's test."""
-    from scikit_posthocs import posthoc_nemenyi_friedman  # imported here: it brings seaborn
+    """Return the p-values of all pairs of methods by Nemenyi's test: differences of average ranks."""
+    ranks = comparison.ranks
+    apart = np.abs(np.subtract.outer(ranks.to_numpy(), ranks.to_numpy()))
+    apart /= _rank_error(len(ranks), len(comparison.datasets))
+    found = stats.studentized_range.sf(apart, len(ranks), np.inf)
+    return pd.DataFrame(found, index=ranks.index, columns=ranks.index)
 
-    return posthoc_nemenyi_friedman(pd.DataFrame(comparison.errors, columns=list(comparison.methods)))
+
+def told_apart(comparison: Comparison, limit: float) -> list[tuple[int, int]]:
+    """Return the longest runs of methods, by rank, that lie within the critical difference: (first, last)."""
+    ranks = np.sort(comparison.ranks.to_numpy())
+    last = np.searchsorted(ranks, ranks + limit) - 1
+    runs = [(first, int(end)) for first, end in enumerate(last) if end > first]
+    return [run for run in runs if not any(a <= run[0] and run[1] <= b and (a, b) != run for a, b in runs)]
 
 
 def critical_difference(n_methods: int, n_datasets: int, level: float = LEVEL) -> float:
@@ -187,8 +197,13 @@ def critical_difference(n_methods: int, n_datasets: int, level: float = LEVEL) -
     >>> round(critical_difference(4, 14), 2)  # Demsar 2006, section 3.2.4
     1.25
     """
-    quantile = stats.studentized_range.ppf(1.0 - level, n_methods, np.inf) / np.sqrt(2.0)
-    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_datasets)))
+    quantile = stats.studentized_range.ppf(1.0 - level, n_methods, np.inf)
+    return float(quantile * _rank_error(n_methods, n_datasets))
+
+
+def _rank_error(n_methods: int, n_datasets: int) -> float:
+    """Return the standard error of an average rank where methods are alike."""
+    return float(np.sqrt(n_methods * (n_methods + 1) / (12.0 * n_datasets)))
 
 
 def best_peer(comparison: Comparison) -> str:

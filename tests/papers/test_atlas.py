@@ -4,9 +4,12 @@ import pickle
 import shutil
 from itertools import combinations, pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+from scikit_posthocs import posthoc_nemenyi_friedman
 from scipy import stats
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -275,7 +278,8 @@ def test_friedman_nemenyi_and_the_best_of_today():
     assert statistic == pytest.approx(15.0)  # n (k - 1): all sets agree
     assert p_value == pytest.approx(stats.chi2.sf(15.0, 3))
     pairs = compare.nemenyi(comparison)
-    assert list(pairs.index) == list(comparison.methods)
+    judge = posthoc_nemenyi_friedman(pd.DataFrame(comparison.errors, columns=list(comparison.methods)))
+    pd.testing.assert_frame_equal(pairs, judge)
     # the critical difference and the p-values are the same test
     limit_ = compare.critical_difference(4, 5)
     ranks = comparison.ranks
@@ -285,6 +289,16 @@ def test_friedman_nemenyi_and_the_best_of_today():
     found = compare.against(comparison, "SVM-Gauss")
     assert found["SVM-Stump"].worse > 0.9
     assert set(found) == set(comparison.methods) - {"SVM-Gauss"}
+
+
+def test_methods_that_are_not_told_apart_are_joined_by_the_longest_runs():
+    ranks = pd.Series([1.0, 2.0, 2.5, 6.0, 7.0, 7.9], index=list("abcdef"))
+    assert compare.told_apart(SimpleNamespace(ranks=ranks.sample(frac=1.0, random_state=0)), 1.6) == [
+        (0, 2),
+        (3, 4),
+        (4, 5),
+    ]
+    assert compare.told_apart(SimpleNamespace(ranks=ranks), 0.1) == []
 
 
 def test_front_holds_what_nothing_beats(rng):

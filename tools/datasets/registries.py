@@ -1,17 +1,21 @@
 """Fetch package files through the package clients: their own configuration says where the registries are.
 
-PyPI: pip's session and index settings are used, not its resolver, which would build old source distributions.
+PyPI: pip says where its indexes are; files are found by name, as its resolver would build old distributions.
 Debian: ``apt-get download``. npm: ``npm pack``. Every file's sha256 is checked before anyone reads it.
 """
 
 from __future__ import annotations
 
+import ast
+import base64
 import html.parser
 import os
 import shutil
+import ssl
 import subprocess
+import sys
 import urllib.parse
-import warnings
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -60,43 +64,69 @@ def check_package(package: Package, path: Path) -> Path:
 
 def _fetch_pypi(package: Package, cache: Path) -> None:
     """Find the file by name in the indexes that pip is configured for, whatever platform it was made for."""
-    try:
-        from pip._internal.commands import create_command
-        from pip._internal.index.collector import LinkCollector
-    except ImportError as error:
-        raise _unavailable(package, "pip is missing", "python -m ensurepip") from error
-    command: Any = create_command("download")
-    options, _ = command.parse_args([package.name])
-    with command.main_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of pip's own vendored modules
-        session = command.get_default_session(options)
-        scope = LinkCollector.create(session, options=options).search_scope
-        for index in scope.get_index_urls_locations(package.name):
-            address = _find_link(session, index, package.file)
-            if address is not None:
-                with session.get(address) as answer:
-                    answer.raise_for_status()
-                    _write_atomically(cache / package.file, answer.content)
-                return
+    settings = _pip_settings(package)
+    trusted = ssl.create_default_context(cafile=settings.get("cert"))
+    for index in f"{settings['index-url']} {settings.get('extra-index-url', '')}".split():
+        address = _find_link(f"{index.rstrip('/')}/{package.name}/", package.file, trusted)
+        if address is not None:
+            with _open(address, trusted) as answer:
+                _write_atomically(cache / package.file, answer.read())
+            return
     raise _unavailable(package, "no configured index has the file", "pip config list")
 
 
-def _find_link(session: Any, index: str, file: str) -> str | None:
+def _pip_settings(package: Package) -> dict[str, str]:
+    """Return pip's settings by name, as its own commands tell them; the environment goes before files."""
+    settings: dict[str, str] = {}
+    for line in reversed(_ask_pip(package, "config", "list").splitlines()):
+        name, _, value = line.partition("=")
+        settings[name.rpartition(".")[2]] = str(ast.literal_eval(value))
+    if "index-url" not in settings:  # the help of a command tells the default
+        told = " ".join(_ask_pip(package, "download", "--help").split())
+        settings["index-url"] = told.partition("Base URL of the Python Package Index (default ")[2].split(
+            ")"
+        )[0]
+    return settings
+
+
+def _ask_pip(package: Package, *command: str) -> str:
+    wide = {**os.environ, "COLUMNS": "1000"}
+    pip = [sys.executable, "-m", "pip", *command]
+    done = subprocess.run(pip, capture_output=True, text=True, check=False, env=wide)
+    if done.returncode:
+        raise _unavailable(package, "pip is missing", "python -m ensurepip")
+    return done.stdout
+
+
+def _find_link(page: str, file: str, trusted: ssl.SSLContext) -> str | None:
     """Return the address of a file in a project page of the simple API, or None."""
-    # As pip does: the page of a folder on disk is its index.html.
-    address = f"{index.rstrip('/')}/index.html" if index.startswith("file:") else index
+    if page.startswith("file:"):  # as for pip, the page of a folder on disk is its index.html
+        page += "index.html"
     links = _LinkReader()
     try:
-        with session.get(address, headers={"Accept": "text/html"}) as page:
-            page.raise_for_status()
-            links.feed(page.text)
-    except OSError:  # requests' errors derive from it: an index that does not answer is passed over
+        with _open(page, trusted) as answer:
+            links.feed(answer.read().decode())
+            page = answer.url
+    except OSError:  # an index that does not answer is passed over
         return None
     for link in links.found:
-        address = urllib.parse.urldefrag(urllib.parse.urljoin(page.url, link)).url
+        address = urllib.parse.urldefrag(urllib.parse.urljoin(page, link)).url
         if urllib.parse.unquote(address.rsplit("/", 1)[-1]) == file:
             return address
     return None
+
+
+def _open(address: str, trusted: ssl.SSLContext) -> Any:
+    """Open an address; a name and a password in it go into a header, as pip sends them."""
+    parts = urllib.parse.urlsplit(address)
+    secret, _, host = parts.netloc.rpartition("@")
+    request = urllib.request.Request(
+        parts._replace(netloc=host).geturl(), headers={"Accept": "text/html, */*"}
+    )
+    if secret:
+        code = base64.b64encode(urllib.parse.unquote(secret).encode()).decode()
+        request.add_header("Authorization", f"Basic {code}")
+    return urllib.request.urlopen(request, context=trusted, timeout=60)
 
 
 class _LinkReader(html.parser.HTMLParser):

@@ -54,9 +54,9 @@ def locked_packages(root: Path) -> list[Licensed]:
     needed = _needed(root)
     found = []
     for line in (root / "requirements.lock").read_text(encoding="utf-8").splitlines():
-        if not line or line.startswith("#"):
+        if "==" not in line:  # a comment, or a digest
             continue
-        pin = Requirement(line)
+        pin = Requirement(line.removesuffix(" \\"))
         if pin.marker is not None and not pin.marker.evaluate():
             continue
         name = canonicalize_name(pin.name)

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import tomllib
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 import pytest
@@ -16,12 +16,9 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-LOCK_LINES = [
-    line
-    for line in (ROOT / "requirements.lock").read_text().splitlines()
-    if line and not line.startswith("#")
-]
-LOCK = [Requirement(line) for line in LOCK_LINES]
+LOCK_TEXT = (ROOT / "requirements.lock").read_text()
+ENTRIES = re.findall(r"^([^ #].*==.*?)((?: \\\n    --hash=sha256:[0-9a-f]{64})*)$", LOCK_TEXT, re.MULTILINE)
+LOCK = [Requirement(pin) for pin, _ in ENTRIES]
 DECLARED = [
     Requirement(text)
     for text in PROJECT["dependencies"]
@@ -30,11 +27,46 @@ DECLARED = [
 ]
 
 
-def test_lock_has_exact_pins_and_no_addresses():
+def test_lock_has_exact_pins_with_digests_and_no_addresses():
     for requirement in LOCK:
         assert re.fullmatch(r"==[^*,]+", str(requirement.specifier)), f"{requirement} is not an exact pin"
         assert requirement.url is None
-    assert not [line for line in LOCK_LINES if "://" in line or line.startswith("-")]
+    assert all(digests for _, digests in ENTRIES)
+    assert len({str(pin) for pin in LOCK}) == len(LOCK)
+    assert "://" not in LOCK_TEXT
+    assert "".join(f"{pin}{digests}\n" for pin, digests in ENTRIES) == re.sub("#.*\n", "", LOCK_TEXT)
+
+
+def test_what_reproduces_the_papers_is_the_first_part_of_the_lock():
+    """With all that it needs in turn, and nothing of tests, documentation and JupyterLab."""
+    first = LOCK_TEXT.partition("# The other extras")[0]
+    assert "/^# The other extras/,$d" in (ROOT / "tools/setup").read_text()
+    names = {canonicalize_name(name) for name in re.findall(r"^([\w.-]+)==", first, re.MULTILINE)}
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *extras["reproduce"], *extras["data"], *extras["show"]]
+    stack = [
+        canonicalize_name(Requirement(text).name) for text in wanted if not text.startswith("kernsemble")
+    ]
+    reached = set()
+    while stack:
+        name = stack.pop()
+        if name in reached:
+            continue
+        reached.add(name)
+        assert name in names, f"{name} is not in the first part: run `make lock`"
+        stack += [
+            canonicalize_name(needed.name)
+            for needed in map(Requirement, requires(name) or ())
+            if needed.marker is None or needed.marker.evaluate({"extra": ""})
+        ]
+    assert not names & {
+        "jupyterlab",
+        "pytest",
+        "sphinx",
+        "opencv-python-headless",
+        "scikit-posthocs",
+        "cvxpy",
+    }
 
 
 @pytest.mark.parametrize("requirement", DECLARED, ids=str)
@@ -91,14 +123,15 @@ def checkout(tmp_path):
     return tmp_path
 
 
-def run_setup(checkout, python, script=None):
+def run_setup(checkout, python, script=None, part=""):
     if script is not None:
         interpreter = checkout / "bin" / python
         interpreter.write_text(f"#!/bin/sh\n{script}\n")
         interpreter.chmod(0o755)
     path = f"{checkout / 'bin'}:{os.environ['PATH']}"
     env = {**os.environ, "PATH": path, "PYTHON": python}
-    return subprocess.run(["sh", "tools/setup"], cwd=checkout, env=env, capture_output=True, text=True)
+    command = ["sh", "tools/setup", *part.split()]
+    return subprocess.run(command, cwd=checkout, env=env, capture_output=True, text=True)
 
 
 def assert_one_sentence(result, *words):
@@ -150,6 +183,27 @@ def test_environment_of_another_place_is_made_again(checkout, tmp_path, name):
     assert (place / "made").read_text() == "-m venv --clear .venv\n"
     (place / ".venv/pyvenv.cfg").write_text(made_in(place))
     assert run_setup(place, "stand-in", stub).returncode == 0
+
+
+def test_a_part_is_enough_for_what_needs_a_part(checkout):
+    """What is there is not installed again: all serves for the part, the part does not serve for all."""
+    (checkout / ".venv/bin").mkdir(parents=True)
+    python = checkout / ".venv/bin/python"
+    python.write_text("#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    (checkout / ".venv/bin/pip").symlink_to(python)
+    (checkout / ".venv/pyvenv.cfg").write_text(made_in(checkout))
+    stamp, state = checkout / ".venv/.installed", "cat requirements.lock pyproject.toml tools/setup | cksum"
+    all_of_it = subprocess.run(["sh", "-c", state], cwd=checkout, capture_output=True, text=True).stdout
+    stub = 'case "$*" in *version_info*) echo 3.12;; esac'
+    for there, part, done in (
+        (all_of_it, "", True),
+        (all_of_it, "reproduce", True),
+        (f"reproduce {all_of_it}", "reproduce", True),
+        (f"reproduce {all_of_it}", "", False),
+    ):
+        stamp.write_text(there)
+        assert (run_setup(checkout, "stand-in", stub, part).returncode == 0) == done
 
 
 def test_failed_install_names_the_network_and_can_be_repeated(checkout):

@@ -1,4 +1,4 @@
-"""Fits from a file, 10^4 to 10^7 rows of 50 features: results/benchmarks_growth.csv, .svg and .png.
+"""Fits from a file, 10^4 to 10^7 rows of 50 features: results/benchmarks_growth.csv and .svg.
 
 The data are written to a temporary directory (2.5 GB for 10^7 rows) and mapped into memory, once as bytes
 and once as float32, without ties. For each size: the processor's seconds before the first round (codes are
@@ -178,7 +178,7 @@ def on_workers() -> Iterator[tuple]:
 
 def draw(table: pd.DataFrame) -> None:
     """Draw the seconds of a round, with slopes in the legend."""
-    from kernsemble.report.figures import subplots
+    from kernsemble.report.figures import render, subplots
 
     figure, axes = subplots(size=(5.6, 3.8))
     here = table[table.workers == 0]
@@ -191,8 +191,7 @@ def draw(table: pd.DataFrame) -> None:
             )
     axes.set(xscale="log", yscale="log", xlabel="rows of 50 features in a file", ylabel="seconds of a round")
     axes.legend(fontsize=6.5)
-    for suffix in ("svg", "png"):
-        figure.savefig(TABLE.with_suffix(f".{suffix}"), metadata={"Date": None} if suffix == "svg" else None)
+    TABLE.with_suffix(".svg").write_text(render(figure), encoding="utf-8")
 
 
 def rows() -> list[Row]:

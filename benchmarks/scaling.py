@@ -1,4 +1,4 @@
-"""How the time of a fit grows with the number of samples: results/benchmarks_scaling.csv, .svg and .png."""
+"""How the time of a fit grows with the number of samples: results/benchmarks_scaling.csv and .svg."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def slope(n: np.ndarray, seconds: np.ndarray) -> float:
 
 def draw(table: pd.DataFrame) -> None:
     """Draw the seconds of a fit, with slopes in the legend."""
-    from kernsemble.report.figures import subplots
+    from kernsemble.report.figures import render, subplots
 
     figure, axes = subplots(size=(5.0, 3.4))
     for name, part in table.groupby("model", sort=False):
@@ -61,8 +61,7 @@ def draw(table: pd.DataFrame) -> None:
         ylabel=f"seconds of a fit, {1 + ROUNDS} rounds",
     )  # fmt: skip
     axes.legend()
-    for suffix in ("svg", "png"):
-        figure.savefig(TABLE.with_suffix(f".{suffix}"), metadata={"Date": None} if suffix == "svg" else None)
+    TABLE.with_suffix(".svg").write_text(render(figure), encoding="utf-8")
 
 
 def rows() -> list[Row]:

@@ -21,6 +21,8 @@ import matplotlib as mpl
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
+from kernsemble.report.figures import render
+
 STYLE = Path(__file__).parents[2] / "src" / "kernsemble" / "report" / "matplotlibrc"
 # In the order of the page: what to begin with comes first.
 ORDER = (
@@ -92,8 +94,8 @@ def _keep_figures(path: Path, folder: Path | None) -> list[str]:
     numbers = plt.get_fignums()
     shown = []
     for number in numbers if folder else ():
-        name = f"{path.stem}_{len(list(folder.glob(f'{path.stem}_*.png')))}.png"
-        plt.figure(number).savefig(folder / name)
+        name = f"{path.stem}_{len(list(folder.glob(f'{path.stem}_*.svg')))}.svg"
+        (folder / name).write_text(render(plt.figure(number)), encoding="utf-8")
         shown.append(f"![Figure of the example above]({name})")
     plt.close("all")
     return shown

@@ -26,7 +26,7 @@ def write_exports(root: Path, folder: Path) -> None:
             if source.is_dir():
                 shutil.copytree(source, folder / kind / name)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
-    for picture in (*results.glob("*.png"), *results.glob("paper/*.png")):
+    for picture in (*results.glob("*.svg"), *results.glob("paper/*.svg")):
         shutil.copy2(picture, folder / "figures")
     for name in ("ledger.csv", "ledger.json"):
         shutil.copy2(results / "paper" / name, folder)

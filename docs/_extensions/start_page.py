@@ -12,7 +12,7 @@ from findings import Finding, finding_cards
 from ledger_pages import read_statements
 from ledger_places import Names, read_places
 from notebook_figures import description, figure_names, figure_places
-from pictures import CARD, GALLERY, picture
+from pictures import picture
 from wall import wall_page
 
 from kernsemble.report.ledger import LedgerRow, read_ledger, score_table, totals
@@ -21,9 +21,9 @@ from kernsemble.trials.registry import available_papers, load_paper
 from kernsemble.trials.rooms import PAPERS, STUDIES
 
 ACROSS = {
-    "ledger_numbers": ("_ledger/index.html#printed-against-reproduced", "results/paper/ledger_numbers.png"),
-    "ledger_z": ("_ledger/index.html#are-the-differences-chance", "results/paper/ledger_z.png"),
-    "benchmarks_scaling": ("guide.html#speed", "results/benchmarks_scaling.png"),
+    "ledger_numbers": ("_ledger/index.html#printed-against-reproduced", "results/paper/ledger_numbers.svg"),
+    "ledger_z": ("_ledger/index.html#are-the-differences-chance", "results/paper/ledger_z.svg"),
+    "benchmarks_scaling": ("guide.html#speed", "results/benchmarks_scaling.svg"),
 }
 
 
@@ -50,8 +50,8 @@ def write_start_page(root: Path, folder: Path, exports: Path, findings: Iterable
 
 def finding_picture(root: Path, finding: Finding, exports: Path) -> str:
     """Return the picture of a finding."""
-    path = root / "results" / "paper" / finding.paper / "figures" / f"{finding.figure}.png"
-    return picture(path, exports / "cards" / f"{finding.paper}.webp", exports, CARD, finding.panel)
+    path = root / "results" / "paper" / finding.paper / "figures" / f"{finding.figure}.svg"
+    return picture(path, exports / "cards" / f"{finding.paper}.svg", exports, finding.panel)
 
 
 def score_sentence(rows: list[LedgerRow]) -> str:
@@ -84,7 +84,7 @@ def article_list(root: Path) -> str:
 def paper_gallery(root: Path, key: str, exports: Path) -> str:
     """Return the figures of a paper as Markdown, each a link to the place where its article shows it."""
     folder = root / "results" / "paper" / key
-    figures = sorted((folder / "figures").glob("*.png"))
+    figures = sorted((folder / "figures").glob("*.svg"))
     if not figures:
         return ""
     article = folder / f"{key}.ipynb"
@@ -98,7 +98,7 @@ def paper_gallery(root: Path, key: str, exports: Path) -> str:
     items = []
     for path in figures:
         own = f"_notebooks/{key}.html#{places[path.stem]}" if path.stem in places else ""
-        shown = picture(path, exports / "thumbs" / key / f"{path.stem}.webp", exports, GALLERY, panel=1)
+        shown = picture(path, exports / "thumbs" / key / f"{path.stem}.svg", exports, panel=1)
         items.append(_item(own or f"figures/{key}/{path.name}", shown, path))
     return f"## {key}: {load_paper(key).title}\n\n{' '.join(pages)}\n\n{_gallery(items)}"
 
@@ -109,7 +109,7 @@ def across_gallery(root: Path, exports: Path) -> str:
     for name, (link, path) in ACROSS.items():
         drawing = root / path
         if drawing.is_file():
-            shown = picture(drawing, exports / "thumbs" / f"{name}.webp", exports, GALLERY, panel=1)
+            shown = picture(drawing, exports / "thumbs" / f"{name}.svg", exports, panel=1)
             items.append(_item(link, shown, drawing))
     return f"## Across the papers\n\n{_gallery(items)}"
 
@@ -119,5 +119,5 @@ def _gallery(items: list[str]) -> str:
 
 
 def _item(link: str, shown: str, path: Path) -> str:
-    text = description(path.with_suffix(".svg").read_text(encoding="utf-8")) or path.stem.replace("_", " ")
+    text = description(path.read_text(encoding="utf-8")) or path.stem.replace("_", " ")
     return f'<li><a href="{link}">{shown}<span aria-hidden="true">{escape(text)}</span></a></li>'

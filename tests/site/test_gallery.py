@@ -22,7 +22,7 @@ def test_every_example_is_on_the_page():
 def test_example_runs_and_shows_something(name, tmp_path):
     page = gallery.run(DOCS / "gallery" / f"{name}.py", tmp_path)
     assert page.startswith("# ")
-    assert "```text" in page or list(tmp_path.glob("*.png"))
+    assert "```text" in page or list(tmp_path.glob("*.svg"))
     code = sum(part.count("\n") for part in page.split("```python")[1:])
     assert code < 120, "an example is read in one go"
 

@@ -128,15 +128,16 @@ def test_every_image_has_its_text(site, pages):
 
 def test_gallery_shows_every_committed_figure(site, pages):
     shown = {image["src"] for image in pages[site / "gallery.html"].images}
-    figures = ROOT.glob("results/paper/*/figures/*.png")
-    committed = {f"thumbs/{path.parent.parent.name}/{path.stem}.webp" for path in figures}
+    figures = ROOT.glob("results/paper/*/figures/*.svg")
+    committed = {f"thumbs/{path.parent.parent.name}/{path.stem}.svg" for path in figures}
     assert committed <= shown
 
 
-def weight(site, page, path):
-    """Bytes of a page with all that it loads, pictures that wait for the reader included."""
-    files = {path}
-    files |= {(path.parent / unquote(urlsplit(source).path)).resolve() for source in page.sources}
+def weight(page, path):
+    """Bytes of a page with all that it loads before the reader moves."""
+    waiting = {image["src"] for image in page.images if image.get("loading") == "lazy"}
+    at_once = set(page.sources) - waiting
+    files = {path} | {(path.parent / unquote(urlsplit(source).path)).resolve() for source in at_once}
     return sum(file.stat().st_size for file in files)
 
 
@@ -145,10 +146,18 @@ def test_pages_are_light(site, pages):
     for path, page in pages.items():
         formulas = any("mathjax" in source or "tex-svg" in source for source in page.sources)
         if path.parent.name != "_notebooks" and not formulas:
-            assert weight(site, page, path) < 1e6, path.relative_to(site)
+            assert weight(page, path) < 1e6, path.relative_to(site)
     light = ("index.html", "gallery.html", "_ledger/index.html", "_ledger/bi2004.html", "guide.html")
     for name in light:
-        assert weight(site, pages[site / name], site / name) < 1e6, name
+        assert weight(pages[site / name], site / name) < 1e6, name
+
+
+def test_pictures_of_the_gallery_are_small(site):
+    """They are loaded as the reader comes to them: one panel of a figure each."""
+    sizes = [path.stat().st_size for path in (site / "thumbs").rglob("*.svg")]
+    assert len(sizes) > 50
+    assert max(sizes) < 250e3
+    assert sum(sizes) < 3.5e6
 
 
 def test_every_printed_number_and_claim_is_a_square(site, pages):

@@ -109,7 +109,7 @@ def _draw_quantiles_of(axes: Axes, paper: str, scores: np.ndarray) -> None:
 
 
 def save_ledger_figures(rows: Sequence[LedgerRow], folder: Path) -> None:
-    """Write ``ledger_numbers`` and ``ledger_z`` as SVG and PNG."""
+    """Write ``ledger_numbers.svg`` and ``ledger_z.svg``."""
     scored = scored_rows(rows)
     count, beyond = len(scored), sum(abs(row.z) > BEYOND for row in scored)
     shown = (
@@ -123,5 +123,4 @@ def save_ledger_figures(rows: Sequence[LedgerRow], folder: Path) -> None:
         ),
     }
     for name, (figure, alt) in drawings.items():
-        write_atomically(folder / f"{name}.svg", describe(render(figure, "svg").decode(), alt).encode())
-        write_atomically(folder / f"{name}.png", render(figure, "png"))
+        write_atomically(folder / f"{name}.svg", describe(render(figure), alt).encode())

@@ -9,7 +9,7 @@ RUN useradd --create-home --uid ${NB_UID} ${NB_USER}
 COPY --chown=${NB_UID} . /home/${NB_USER}/kernsemble
 USER ${NB_USER}
 WORKDIR /home/${NB_USER}/kernsemble
-RUN make data
+RUN make setup data
 ENV PATH="/home/${NB_USER}/kernsemble/.venv/bin:${PATH}"
 EXPOSE 8888
 CMD ["make", "lab", "LAB_IP=0.0.0.0"]

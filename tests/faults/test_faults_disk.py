@@ -11,15 +11,7 @@ import time
 
 import pytest
 from support.faults import FULL, SEEDS
-from support.processes import (
-    MODULE,
-    WAIT,
-    check_evidence,
-    command,
-    environment,
-    evidence_file,
-    lines,
-)
+from support.processes import MODULE, WAIT, check_evidence, command, environment, evidence_file, lines
 from support.slow_runs import EXHIBITS, run_to_the_end
 
 from kernsemble.trials.study import Study

@@ -18,14 +18,7 @@ from kernsemble.trials.evidence import format_file, read_rows
 from kernsemble.trials.executor import Report
 from kernsemble.trials.plan import Key
 from kernsemble.trials.study import Study
-from kernsemble.trials.warrants import (
-    Adoption,
-    Standing,
-    Warrants,
-    draw,
-    format_adoptions,
-    read_adoptions,
-)
+from kernsemble.trials.warrants import Adoption, Standing, Warrants, draw, format_adoptions, read_adoptions
 
 SOURCE = """
 from kernsemble.trials.registry import Paper

@@ -33,10 +33,7 @@ def make_repository(folder):
     shutil.copy(HERE / "slow_paper" / "params.yaml", folder)
     (folder / "published" / "published.csv").write_text("paper,exhibit,row,column,mean,spread\n")
     (folder / "published" / "claims.yaml").write_text("[]\n")
-    cells = [
-        new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}),
-        new_code_cell(READS),
-    ]
+    cells = [new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}), new_code_cell(READS)]
     nbformat.write(new_notebook(cells=cells), folder / "notebooks" / "slow_paper" / "slow_paper.ipynb")
     return folder
 

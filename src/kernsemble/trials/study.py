@@ -11,20 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from kernsemble.trials.errors import PlanError, note, progress_bar
-from kernsemble.trials.evidence import (
-    Evidence,
-    Store,
-    only_writer,
-    write_atomically,
-)
-from kernsemble.trials.executor import (
-    Backend,
-    Report,
-    execute,
-    one_at_a_time,
-    process_pool,
-    usable_cores,
-)
+from kernsemble.trials.evidence import Evidence, Store, only_writer, write_atomically
+from kernsemble.trials.executor import Backend, Report, execute, one_at_a_time, process_pool, usable_cores
 from kernsemble.trials.plan import SCALES, ExhibitPlan, Job, Key, read_params
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.warrants import SAME_SOURCE, Standing, Warrants, read_adoptions
@@ -39,29 +27,10 @@ class TrialsFailedError(RuntimeError):
 class Study:
     """A paper at one scale, with its evidence.
 
-    Parameters
-    ----------
-    key : str
-        Key of the paper.
-    scale : {"quick", "paper", "smoke"}
-    root : Path
-        The repository.
-    jobs : int
-        Processes; 1 runs the trials in this one.
-    cluster : str, optional
-        Address of a Dask scheduler.
-    compute : bool
-        Whether missing evidence is computed when asked for; otherwise it stays missing.
-    older : bool
-        Whether rows of older code are shown where there are none of today's; nothing is computed then.
-
-    Attributes
-    ----------
-    key, title : str
-    exhibits : tuple of str
-        Names of all exhibits, in the paper's order.
-    choices : mapping of str to Choice
-        What the paper leaves open, and what was chosen, from ``params.yaml``.
+    One job runs the trials in this process, ``cluster`` is the address of a Dask scheduler. Evidence that is
+    missing when it is asked for is computed, if ``compute`` says so; with ``older``, rows of older code are
+    shown where there are none of today's, and nothing is computed. ``exhibits`` are the names of all, in the
+    paper's order, ``choices`` what the paper leaves open, and what was chosen.
     """
 
     def __init__(
@@ -276,26 +245,11 @@ def open_study(
     root: Path | None = None,
     compute: bool = True,
 ) -> Study:
-    """Open a paper at a scale.
+    """Open a paper, such as "linli2005", at a scale; see `Study`.
 
-    Parameters
-    ----------
-    key : str
-        Key of the paper, such as "linli2005".
-    scale : {"quick", "paper", "smoke"}
-        The environment variable KERNSEMBLE_SCALE takes precedence.
-    jobs : int, optional
-        Processes; KERNSEMBLE_JOBS or all usable cores by default.
-    cluster : str, optional
-        Address of a Dask scheduler; KERNSEMBLE_CLUSTER by default.
-    root : Path, optional
-        The repository; found from the current folder by default.
-    compute : bool
-        Whether missing evidence is computed; KERNSEMBLE_COMPUTE=0 says no.
-
-    Returns
-    -------
-    Study
+    The environment variable KERNSEMBLE_SCALE takes precedence over the scale; KERNSEMBLE_JOBS and
+    KERNSEMBLE_CLUSTER stand in for what is not given, and KERNSEMBLE_COMPUTE=0 says that nothing is computed.
+    The repository is found from the current folder.
     """
     scale = os.environ.get("KERNSEMBLE_SCALE") or scale
     jobs = number_of_jobs(jobs)

@@ -191,10 +191,7 @@ class Warrants:
         return Warrants(line for line in self.lines if line not in refused)
 
     def unearned(
-        self,
-        paths: Mapping[Key, Sequence[Adoption]],
-        codes: Mapping[Key, str],
-        seconds: Mapping[Key, float],
+        self, paths: Mapping[Key, Sequence[Adoption]], codes: Mapping[Key, str], seconds: Mapping[Key, float]
     ) -> dict[Adoption, Key]:
         """Return the lines that stand for a row which was drawn to prove them, with that row.
 

@@ -12,10 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 from scipy import stats
 
-from kernsemble.report.figures import PALETTE, describe, render, subplots
+from kernsemble.report.figures import PALETTE, save_figure, subplots
 from kernsemble.report.ledger import EXACT, LedgerRow
 from kernsemble.report.verdicts import COMPARED
-from kernsemble.trials.evidence import write_atomically
 from kernsemble.trials.rooms import PAPERS
 
 COLORS = dict(zip(COMPARED, (PALETTE[0], PALETTE[2], PALETTE[1], "#999999"), strict=True))
@@ -123,5 +122,4 @@ def save_ledger_figures(rows: Sequence[LedgerRow], folder: Path) -> None:
         ),
     }
     for name, (figure, alt) in drawings.items():
-        write_atomically(folder / f"{name}.svg", describe(render(figure, "svg").decode(), alt).encode())
-        write_atomically(folder / f"{name}.png", render(figure, "png"))
+        save_figure(figure, folder / name, alt)

@@ -1,14 +1,10 @@
 """Evidence is computed once, says what is missing, and survives kills, damage and changed code."""
 
 import re
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
-from support.machinery import MODULE, make_repository, open_fake, reload_paper, without_seconds, write_package
+from support.machinery import MODULE, open_fake, reload_paper, without_seconds, write_package
 
 from kernsemble.report.reproduction import exhibit_lines
 from kernsemble.trials.arithmetic import arithmetic
@@ -16,8 +12,6 @@ from kernsemble.trials.evidence import (
     EvidenceError,
     IncompleteEvidenceError,
     format_rows,
-    only_writer,
-    read_evidence,
 )
 from kernsemble.trials.study import Study, open_study
 
@@ -199,11 +193,6 @@ class TestStudy:
         assert study.run(["timing"], fresh=True).done == 2
         assert not first.equals(study.evidence("timing").frame)
 
-    def test_two_runs_at_once_are_refused(self, root):
-        study = open_fake(root)
-        with only_writer(study.folder / "evidence"), pytest.raises(EvidenceError, match="Another run"):
-            study.evidence("table1")
-
 
 def test_changed_source_makes_rows_stale(tmp_path, monkeypatch):
     source = """
@@ -266,40 +255,3 @@ def first(trial, *, n: int):
     (folder / "methods.py").write_text((folder / "methods.py").read_text().replace("= 2", "= 3"))
     reload_paper(package)
     assert len(Study(f"{package}.trials", "paper", tmp_path).read("table1").stale) == 2
-
-
-RUN = """
-import sys, time
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from kernsemble.report.reproduction import exhibit_lines
-from kernsemble.trials.study import Study, open_study
-from kernsemble.trials import evidence, executor
-executor.MAX_BATCH = 3
-append = evidence.append_rows
-evidence.append_rows = lambda *rows: (append(*rows), time.sleep(0.01))
-study = Study("support.fake_paper.trials", "paper", Path(sys.argv[1]))
-print("ready", flush=True)
-study.run(["table1"])
-"""
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_killed_run_goes_on_to_the_same_evidence(tmp_path, root, seed):
-    undisturbed = open_fake(make_repository(tmp_path / "other"))
-    undisturbed.evidence("table1")
-    path = open_fake(root).path("table1")
-    wanted = 30 + 40 * seed
-    process = subprocess.Popen(
-        [sys.executable, "-c", RUN, str(root), str(Path(__file__).parents[1])], stdout=subprocess.PIPE
-    )
-    assert process.stdout.readline() == b"ready\n"
-    while process.poll() is None and not (path.exists() and path.read_bytes().count(b"\n") > wanted):
-        time.sleep(0.0005)
-    process.kill()
-    process.wait()
-    process.stdout.close()
-    survived = read_evidence(path, undisturbed.plan("table1"))
-    assert wanted <= len(survived.current) < 160
-    assert open_fake(root).evidence("table1").complete
-    assert without_seconds(path) == without_seconds(undisturbed.path("table1"))

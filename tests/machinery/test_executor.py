@@ -13,7 +13,6 @@ from support.machinery import MODULE, make_repository, open_fake, without_second
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.executor import (
     InProcess,
-    ProcessPool,
     WorkerMismatchError,
     checked_row,
     execute,
@@ -126,25 +125,6 @@ def test_worker_killed_once_is_replaced(root, tmp_path):
     params.write_text(params.read_text().replace('marker: ""', f"marker: {tmp_path / 'mark'}"))
     report = open_fake(root, jobs=2).run(["trouble"])
     assert {job.methods[0] for job in report.failures} == {"raises", "nan"}
-
-
-def test_worker_killed_from_outside_harms_no_trial(root):
-    pool = ProcessPool(2)
-    jobs = open_fake(root).plan("table1").jobs()
-    expected, _ = rows_of(jobs, InProcess())
-    killed = []
-
-    def kill_one(n):
-        if not killed:
-            killed.append(next(iter(pool._executor._processes)))
-            os.kill(killed[0], signal.SIGKILL)
-
-    rows = {}
-    report = execute(jobs, pool, lambda os_: rows.update({r.key: r for o in os_ for r in o.rows}), kill_one)
-    pool.stop()
-    assert killed
-    assert not report.failures
-    assert rows.keys() == expected.keys()
 
 
 def test_interrupt_stops_the_workers_and_keeps_what_is_done(root, request):

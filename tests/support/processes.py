@@ -108,8 +108,9 @@ class Run:
 
 
 def heed_interrupts():
-    """Tests that a shell started in the background ignore ^C, and what they start would, too."""
+    """Tests in the background of a shell ignore ^C, those under nohup SIGHUP: what they start would, too."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def marked(mark):

@@ -160,7 +160,7 @@ def _keys(names: Sequence[str]) -> list[str]:
     from kernsemble.trials.rooms import STUDIES
 
     for name in names:
-        module = "." in name and all(map(str.isidentifier, name.split(".")))
+        module = "." in name and len(name) < 200 and all(map(str.isidentifier, name.split(".")))
         if name not in (*STUDIES, "all") and not module:
             raise PlanError(f"No paper {shown(name)}; there are {', '.join(STUDIES)}, and 'all'.")
     return list(available_papers()) if not names or "all" in names else list(names)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from support.machinery import MODULE, open_fake, reload_paper, without_seconds, write_package
+from support.machinery import MODULE, open_fake, without_seconds
 
 from kernsemble.report.reproduction import exhibit_lines
 from kernsemble.trials.arithmetic import arithmetic
@@ -13,7 +13,7 @@ from kernsemble.trials.evidence import (
     IncompleteEvidenceError,
     format_rows,
 )
-from kernsemble.trials.study import Study, open_study
+from kernsemble.trials.study import open_study
 
 
 class TestStudy:
@@ -192,66 +192,3 @@ class TestStudy:
         first = study.evidence("timing").frame
         assert study.run(["timing"], fresh=True).done == 2
         assert not first.equals(study.evidence("timing").frame)
-
-
-def test_changed_source_makes_rows_stale(tmp_path, monkeypatch):
-    source = """
-from kernsemble.trials.registry import Paper
-
-FACTOR = 2
-paper = Paper("written", title="t", datasets={"x": None})
-paper.exhibit("table1", "t", metrics=("error",))
-
-
-@paper.trials("table1", methods=("a",))
-def first(trial, *, n: int):
-    return {"error": FACTOR * n}
-
-
-@paper.trials("table1", methods=("b",))
-def second(trial, *, n: int):
-    return {"error": n}
-"""
-    package = write_package(tmp_path, monkeypatch, trials=source)
-    scales = "".join(f"  {scale}: {{table1: {{runs: 2}}}}\n" for scale in ("paper", "quick", "smoke"))
-    (tmp_path / "params.yaml").write_text(f"written:\n  protocol: {{table1: {{n: 4}}}}\n{scales}")
-    reload_paper(package)
-    first = Study(f"{package}.trials", "paper", tmp_path).evidence("table1")
-    assert first.array("error")[:, 0].tolist() == [[8, 4], [8, 4]]
-    path = tmp_path / package / "trials.py"
-    path.write_text(path.read_text().replace("FACTOR = 2", "FACTOR = 33"))
-    reload_paper(package)
-    study = Study(f"{package}.trials", "paper", tmp_path)
-    assert study.read("table1").status == "incomplete: 2 of 4 trials, 2 stale"
-    assert study.evidence("table1").array("error")[:, 0].tolist() == [[132, 4], [132, 4]]
-
-
-def test_renaming_and_moving_make_no_row_stale(tmp_path, monkeypatch):
-    trials = """
-from kernsemble.trials.registry import Paper
-from PACKAGE.solver import double
-
-paper = Paper("written", title="t", datasets={"x": None})
-paper.exhibit("table1", "t", metrics=("error",))
-
-
-@paper.trials("table1", methods=("a",))
-def first(trial, *, n: int):
-    return {"error": double(n)}
-"""
-    solver = "FACTOR = 2\n\n\ndef double(n):\n    return FACTOR * n\n"
-    package = write_package(tmp_path, monkeypatch, trials=trials, solver=solver)
-    scales = "".join(f"  {scale}: {{table1: {{runs: 2}}}}\n" for scale in ("paper", "quick", "smoke"))
-    (tmp_path / "params.yaml").write_text(f"written:\n  protocol: {{table1: {{n: 4}}}}\n{scales}")
-    reload_paper(package)
-    Study(f"{package}.trials", "paper", tmp_path).run()
-    folder = tmp_path / package
-    (folder / "solver.py").rename(folder / "methods.py")
-    for path in (folder / "methods.py", folder / "trials.py"):
-        text = path.read_text().replace(f"{package}.solver", f"{package}.methods")
-        path.write_text(text.replace("double", "twice").replace("FACTOR", "_TIMES").replace("first", "one"))
-    reload_paper(package)
-    assert Study(f"{package}.trials", "paper", tmp_path).read("table1").complete
-    (folder / "methods.py").write_text((folder / "methods.py").read_text().replace("= 2", "= 3"))
-    reload_paper(package)
-    assert len(Study(f"{package}.trials", "paper", tmp_path).read("table1").stale) == 2

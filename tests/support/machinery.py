@@ -65,3 +65,30 @@ def reload_paper(package: str):
     """Import a written paper anew and return it."""
     forget(package)
     return import_module(f"{package}.trials").paper
+
+
+class Written:
+    """A paper written on the spot, whose files can be changed between two studies; all of it is computed."""
+
+    def __init__(self, folder: Path, monkeypatch, params: str, **sources: str) -> None:
+        self.folder, self.sources = folder, sources
+        self.package = write_package(folder, monkeypatch, **sources)
+        (folder / "params.yaml").write_text(params)
+        reload_paper(self.package)
+        self.study().run()
+
+    def study(self, scale: str = "paper") -> Study:
+        """Open the paper as it is now."""
+        return Study(f"{self.package}.trials", scale, self.folder)
+
+    def edit(self, file: str, *pairs: tuple[str, str], text: str = "") -> None:
+        """Replace something in a file, or in a text that takes its place."""
+        path = self.folder / file
+        text = text or path.read_text()
+        for old, new in pairs:
+            assert old in text
+            text = text.replace(old, new)
+        path.write_text(text)
+        # a source of the same length, written within a second, would be taken for the compiled one
+        shutil.rmtree(self.folder / self.package / "__pycache__", ignore_errors=True)
+        reload_paper(self.package)

@@ -56,17 +56,13 @@ class Study:
         self.scale = scale
         self.root = root
         self.folder = root / "results" / scale / self.key
+        self.adoptions_file = root / "results" / "adoptions.csv"
         self.jobs = jobs
         self.cluster = cluster
         self.compute = compute and not older
         self.older = older
         self._plans: dict[str, ExhibitPlan] = {}
-        self._cache: dict[str, Evidence] = {}
-
-    @property
-    def asked(self) -> dict[str, Evidence]:
-        """Evidence asked for so far, by exhibit."""
-        return dict(self._cache)
+        self.asked: dict[str, Evidence] = {}
 
     def plan(self, exhibit: str) -> ExhibitPlan:
         """Return which trials of an exhibit the scale runs."""
@@ -84,11 +80,6 @@ class Study:
     def path(self, exhibit: str) -> Path:
         """Return the file of an exhibit's evidence."""
         return self.folder / "evidence" / f"{exhibit}.csv"
-
-    @property
-    def adoptions_file(self) -> Path:
-        """The file of all adoptions."""
-        return self.root / "results" / "adoptions.csv"
 
     def warrants(self, exhibit: str) -> Warrants:
         """Return the adoptions of an exhibit's committed rows; smaller scales are there to verify those."""
@@ -114,19 +105,19 @@ class Study:
         """How the rows of all exhibits stand."""
         standing = Standing()
         for name in self.exhibits:
-            standing.merge((self._cache.get(name) or self.read(name)).standing)
+            standing.merge((self.asked.get(name) or self.read(name)).standing)
         return standing
 
     def evidence(self, exhibit: str) -> Evidence:
         """Return an exhibit's evidence; missing rows are computed first, unless the study only reads."""
-        if exhibit not in self._cache:
+        if exhibit not in self.asked:
             found = self.read(exhibit)
             if self.compute and found.missing:
                 report = self.run([exhibit])
                 raise_on_failures(report)
                 found = self.read(exhibit)
-            self._cache[exhibit] = found.with_older() if self.older else found
-        return self._cache[exhibit]
+            self.asked[exhibit] = found.with_older() if self.older else found
+        return self.asked[exhibit]
 
     def run(
         self,
@@ -150,7 +141,7 @@ class Study:
 
     def _run_exhibit(self, plan: ExhibitPlan, *, fresh: bool, keys: Collection[Key] | None) -> Report:
         name = plan.exhibit.name
-        self._cache.pop(name, None)
+        self.asked.pop(name, None)
         store = self.store(name)
         if fresh:
             store.forget(plan.absent)
@@ -170,17 +161,13 @@ class Study:
         if jobs:
             if late := sum(key in found.stale for key in wanted):
                 note(f"{self.key} {name}: {late} stale rows are computed again.")
-            report = self._compute(jobs, store, found)
+            backend = self._backend(jobs, alone=plan.exhibit.alone)
+            with store.append(found) as append, progress_bar(len(jobs), f"{self.key} {name}") as bar:
+                report = execute(
+                    jobs, backend, lambda done: append(row for o in done for row in o.rows), bar.update
+                )
         store.settle()
         return report
-
-    def _compute(self, jobs: list[Job], store: Store, found: Evidence) -> Report:
-        exhibit = found.plan.exhibit
-        backend = self._backend(jobs, alone=exhibit.alone)
-        with store.append(found) as append, progress_bar(len(jobs), f"{self.key} {exhibit.name}") as bar:
-            return execute(
-                jobs, backend, lambda done: append(row for o in done for row in o.rows), bar.update
-            )
 
     def _backend(self, jobs: list[Job], *, alone: bool) -> Backend:
         if alone or (len(jobs) == 1 and not self.cluster):
@@ -266,13 +253,13 @@ def show_age(study: Study) -> None:
     """Say at the head of an article that it shows rows which today's code has not computed."""
     from IPython.display import Markdown, display
 
-    stale, total = study.standing.stale, study.standing.total
-    display(
-        Markdown(
-            f"> **Older evidence.** {stale:,} of the {total:,} rows behind this article come from earlier "
-            "code, and are to be computed again. They are shown; the ledger calls what hangs on them stale."
-        )
+    standing = study.standing
+    told = (
+        f"> **Older evidence.** {standing.stale:,} of the {standing.total:,} rows behind this article come "
+        "from earlier code, and are to be computed again. They are shown; the ledger calls what hangs on "
+        "them stale."
     )
+    display(Markdown(told))
 
 
 def number_of_jobs(jobs: int | None) -> int:

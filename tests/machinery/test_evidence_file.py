@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import zlib
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -109,6 +110,15 @@ class TestFile:
     def test_damaged_header_is_named_and_no_row_is_lost(self, tmp_path, change):
         text = format_file([row(0), row(1)], METRICS).decode().replace(*change, 1)
         assert read(tmp_path, text.encode()) == ([row(0), row(1)], [1], False)
+
+    def test_rows_of_another_layout_are_damage(self, tmp_path):
+        """As they were before the lock and the arithmetic were recorded: their checks are right."""
+        header, body = (
+            b"dataset,method,trial,error,seconds,code,params,data,check",
+            b"a,b,0,0.1,1,rev,par,dat",
+        )
+        check = b"%08x" % zlib.crc32(body, zlib.crc32(header))
+        assert read(tmp_path, b"%s\n%s,%s\n" % (header, body, check)) == ([], [1, 2], False)
 
     def test_older_header_is_no_damage(self, tmp_path):
         assert read(tmp_path, [row(0)], (*METRICS, "fresh")) == ([row(0)], [], False)

@@ -91,6 +91,7 @@ FULL_PLACES = {  # how, what runs, how many processes, and what is said
         "mkdir t; mount -t tmpfs -o size=8k none t; head -c 4096 /dev/zero > t/x; export TMPDIR=$PWD/t",
         *([], 1, "/t/tmp"),
     ),
+    "small files": (f"{RUN} || exit 8; ulimit -f 1; export TMPDIR=$PWD", [], 1, "File too large"),
 }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kernsemble.trials.errors import PlanError, shown
 
-SCALES = ("quick", "paper", "smoke")
+SMALLER = ("quick", "smoke")  # scales than the paper's
 OK, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -69,11 +69,12 @@ def build_parser() -> argparse.ArgumentParser:
         "options; KERNSEMBLE_ROOT names the repository.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    one = _add(commands, list_papers, "papers, exhibits, trials done, stale, and time left", "paper")
+    about = "papers, exhibits, trials done, stale, and time left"
+    one = _add(commands, list_papers, about, ("paper", "quick", "smoke"))
     _flags(one, why="say of stale rows what made them so")
     _add_jobs(one, "processes that the time left counts with")
     _add_reproduce(commands)
-    one = _add(commands, verify, "compare computed trials with the committed evidence", "quick")
+    one = _add(commands, verify, "compare computed trials with the committed evidence", SMALLER)
     _flags(
         one,
         compute="compute missing trials first, instead of counting them",
@@ -83,7 +84,7 @@ def build_parser() -> argparse.ArgumentParser:
     one.add_argument("--receipt", type=Path, metavar="FILE", help=receipt)
     _add_jobs(one)
     moved = "show which means a change of code or parameters moved, beside the committed"
-    _flags(_add(commands, diff, moved, "quick"), all="show means that did not change, too")
+    _flags(_add(commands, diff, moved, SMALLER), all="show means that did not change, too")
     sample = "compute a sample of the committed rows of older code again; if equal, they count"
     one = _add(commands, adopt, sample)
     _flags(
@@ -92,7 +93,7 @@ def build_parser() -> argparse.ArgumentParser:
         bits="only rows equal to the last digit are equal",
     )
     _add_jobs(one)
-    one = _add(commands, ledger, "judge every printed number and claim: results/paper/ledger.*", papers=False)
+    one = _add(commands, ledger, "judge every printed number and claim: results/paper/ledger.*", papers="")
     _flags(one, check="write nothing; fail when the files would change")
     _add(commands, fingerprint, "write what evidence must come from: results/fingerprints")
     _add_rank(commands)
@@ -101,18 +102,21 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add(
-    commands: argparse._SubParsersAction, function: Callable, about: str, scale: str = "", papers: bool = True
+    commands: argparse._SubParsersAction,
+    function: Callable,
+    about: str,
+    scales: Sequence[str] = (),
+    papers: str = "*",
 ) -> argparse.ArgumentParser:
-    """Add a command that takes papers, and a scale where there is a default for it."""
+    """Add a command that takes papers (so many, or none), and one of some scales, by default the first."""
     name = function.__name__.removesuffix("_papers")
     command = commands.add_parser(name, help=about, description=about.capitalize() + ".")
     command.set_defaults(command=function)
     if papers:
-        some, told = ("+", "papers, or 'all'") if function is reproduce else ("*", "papers (default: all)")
-        command.add_argument("papers", nargs=some, metavar="KEY", help=told)
-    if scale:
-        known = SCALES if function in (list_papers, reproduce) else ("quick", "smoke")
-        command.add_argument("--scale", choices=known, default=scale, help=f"default: {scale}")
+        told = "papers (default: all)" if papers == "*" else "papers, or 'all'"
+        command.add_argument("papers", nargs=papers, metavar="KEY", help=told)
+    if scales:
+        command.add_argument("--scale", choices=scales, default=scales[0], help=f"default: {scales[0]}")
     return command
 
 
@@ -127,7 +131,7 @@ def _add_jobs(command: argparse.ArgumentParser, about: str = "processes (default
 
 def _add_reproduce(commands: argparse._SubParsersAction) -> None:
     about = "compute a paper's missing evidence, then run its notebook"
-    command = _add(commands, reproduce, about, "quick")
+    command = _add(commands, reproduce, about, ("quick", "paper", "smoke"), papers="+")
     _flags(command, fresh="compute everything anew, from nothing")
     command.set_defaults(fresh=os.environ.get("KERNSEMBLE_FRESH", "") not in ("", "0"))
     _add_jobs(command)
@@ -144,7 +148,7 @@ def _add_reproduce(commands: argparse._SubParsersAction) -> None:
 
 def _add_rank(commands: argparse._SubParsersAction) -> None:
     about = "fit your own estimator on the arena's splits and set it beside the committed rows of all methods"
-    command = _add(commands, rank, about, papers=False)
+    command = _add(commands, rank, about, papers="")
     about = "what makes your classifier, or a list of configurations, the simplest first"
     command.add_argument("factory", metavar="MODULE:FACTORY", help=about)
     command.add_argument("--dataset", action="append", metavar="NAME", help="only this set (repeatable)")

@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from support.machinery import MODULE, make_repository, open_fake
+from support.machinery import MODULE, change_params, make_repository, open_fake, replace_in
 
 from kernsemble.report import reproduction
 from kernsemble.report.cli import build_parser, main
@@ -93,8 +93,7 @@ def test_receipt_says_what_ran_and_its_digest_hangs_on_every_number(root, capsys
     assert {"commit", "lock", "processor", "arithmetic", "python", "rule"} <= set(first)
     run(capsys, "verify", MODULE, "--receipt", str(file))
     assert json.loads(file.read_text()) == first
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    change_params(root)
     run(capsys, "verify", MODULE, "--compute", "--jobs", "1", "--receipt", str(file))
     second = json.loads(file.read_text())["papers"]["fake_paper"]
     assert second["rows"] != first["papers"]["fake_paper"]["rows"]
@@ -107,8 +106,7 @@ def test_diff_shows_what_a_parameter_moved_and_nothing_else(root, capsys):
     status, out, _ = run(capsys, "diff", MODULE)
     assert status == 0
     assert "  0 of " in out
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    change_params(root)
     run(capsys, "verify", MODULE, "--compute", "--jobs", "1")
     status, out, _ = run(capsys, "diff", MODULE)
     assert status == 0
@@ -129,8 +127,7 @@ def test_diff_without_trials_says_what_to_run(root, capsys):
 def test_stale_evidence_is_reported_loudly(root, capsys):
     for scale in ("paper", "quick"):
         run(capsys, "reproduce", MODULE, "--no-notebook", "--jobs", "1", "--scale", scale)
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    change_params(root)
     status, out, _ = run(capsys, "verify", MODULE, "--compute", "--jobs", "1")
     assert status == 0
     assert "STALE: fake_paper: 80 of 167 committed rows" in out
@@ -228,7 +225,7 @@ def test_mistakes_by_hand_are_named_before_work_begins(root, capsys, mistake):
     file, old, new, said = BY_HAND[mistake]
     path = root / file if file == "params.yaml" else root / "published" / file
     assert path.read_text().count(old) == 1
-    path.write_text(path.read_text().replace(old, new))
+    replace_in(path, old, new)
     status, _, err = run(capsys, "reproduce", MODULE, "--no-notebook", "--jobs", "1")
     assert status == 2
     for word in said.split("|") if file == "params.yaml" else (file, *said.split("|")):
@@ -325,8 +322,7 @@ def test_mistakes_are_named_without_a_traceback(root, capsys, arguments, status,
 
 
 def test_misspelt_parameter_stops_before_anything_runs(root, capsys):
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("bias: 0.5", "biass: 0.5"))
+    change_params(root, "bias: 0.5", "biass: 0.5")
     status, _, err = run(capsys, "reproduce", MODULE)
     assert status == 2
     assert "unknown key 'biass'; allowed are bias, n, rule" in err

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from support.machinery import MODULE, open_fake, without_seconds
+from support.machinery import MODULE, change_params, open_fake, without_seconds
 
 from kernsemble.report.reproduction import exhibit_lines
 from kernsemble.trials.arithmetic import arithmetic
@@ -140,8 +140,7 @@ class TestStudy:
     def test_rows_outside_the_plan_go_when_the_set_is_complete(self, root):
         study = open_fake(root)
         study.evidence("figure1")
-        params = root / "params.yaml"
-        params.write_text(params.read_text().replace("runs: {default: 3, die: 2}", "runs: 2"))
+        change_params(root, "runs: {default: 3, die: 2}", "runs: 2")
         smaller = open_fake(root)
         smaller.run(["figure1"])
         assert smaller.read("figure1").complete
@@ -149,8 +148,7 @@ class TestStudy:
 
     def test_other_parameters_make_rows_stale(self, root):
         open_fake(root).evidence("table1")
-        params = root / "params.yaml"
-        params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+        change_params(root)
         evidence = open_fake(root, compute=False).read("table1")
         assert evidence.status == "incomplete: 80 of 160 trials, 80 stale"
         frame = evidence.frame
@@ -172,8 +170,7 @@ class TestStudy:
 
     def test_older_rows_are_shown_on_demand_and_said_to_be_older(self, root, monkeypatch, capsys):
         open_fake(root).evidence("table1")
-        params = root / "params.yaml"
-        params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+        change_params(root)
         monkeypatch.setenv("KERNSEMBLE_OLDER", "1")
         study = open_study(MODULE, "paper", root=root)
         assert "Markdown" in capsys.readouterr().out

@@ -23,6 +23,18 @@ def make_repository(folder: Path) -> Path:
     return folder
 
 
+def replace_in(path: Path, old: str, new: str) -> None:
+    """Replace what stands in a file."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def change_params(root: Path, old: str = "bias: 0.5", new: str = "bias: 0.25") -> None:
+    """Give the fake paper another parameter, or another selection of trials."""
+    replace_in(root / "params.yaml", old, new)
+
+
 def open_fake(root: Path, scale: str = "paper", **options) -> Study:
     """Open the fake paper."""
     return Study(MODULE, scale, root, **options)
@@ -84,11 +96,9 @@ class Written:
     def edit(self, file: str, *pairs: tuple[str, str], text: str = "") -> None:
         """Replace something in a file, or in a text that takes its place."""
         path = self.folder / file
-        text = text or path.read_text()
+        path.write_text(text or path.read_text())
         for old, new in pairs:
-            assert old in text
-            text = text.replace(old, new)
-        path.write_text(text)
+            replace_in(path, old, new)
         # a source of the same length, written within a second, would be taken for the compiled one
         shutil.rmtree(self.folder / self.package / "__pycache__", ignore_errors=True)
         reload_paper(self.package)

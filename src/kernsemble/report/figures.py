@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -41,7 +40,13 @@ def _style() -> dict[str, Any]:
 def subplots(n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float] | None = None, **options: Any):
     """Return a figure and its axes in the house style, as ``pyplot.subplots`` does.
 
-    ``size`` is in inches; by default 3.4 x 2.8 for each of several panels, 6.4 x 3.6 for one.
+    Parameters
+    ----------
+    n_rows, n_columns : int
+    size : tuple of float, optional
+        Width and height in inches; by default 3.4 x 2.8 for each of several panels, 6.4 x 3.6 for one.
+    **options
+        Passed to ``Figure.subplots`` (``sharey=True``, ``squeeze=False``, ..).
 
     Examples
     --------
@@ -130,8 +135,16 @@ def show_figure(
 ) -> ShownFigure:
     """Save a figure as SVG and PNG in the results folder, and return it for display.
 
-    ``alt`` is the figure in words: what one sees, and what follows from it; ``exhibits`` name the evidence
-    behind it, by default all that was asked for so far.
+    Parameters
+    ----------
+    study : Study
+    figure : Figure
+    name : str
+        Name of the files, without ending.
+    alt : str
+        The figure in words: what one sees, and what follows from it.
+    exhibits : iterable of str, optional
+        The evidence behind the figure; by default all evidence asked for so far.
     """
     asked = study.asked if exhibits is None else {exhibit: study.evidence(exhibit) for exhibit in exhibits}
     late = [f"{exhibit} {evidence.status}" for exhibit, evidence in asked.items() if not evidence.complete]
@@ -144,15 +157,11 @@ def show_figure(
         figure.text(
             0.995, 0.005, f"{study.scale} scale", ha="right", va="bottom", fontsize=6, color="#666666"
         )
-    return ShownFigure(save_figure(figure, study.folder / "figures" / name, alt), alt)
-
-
-def save_figure(figure: Figure, path: Path, alt: str) -> str:
-    """Write a figure as SVG, with its description, and as PNG; return the SVG."""
     svg = describe(render(figure, "svg").decode(), alt)
-    write_atomically(path.with_name(f"{path.name}.svg"), svg.encode())
-    write_atomically(path.with_name(f"{path.name}.png"), render(figure, "png"))
-    return svg
+    folder = study.folder / "figures"
+    write_atomically(folder / f"{name}.svg", svg.encode())
+    write_atomically(folder / f"{name}.png", render(figure, "png"))
+    return ShownFigure(svg, alt)
 
 
 def render(figure: Figure, form: str) -> bytes:

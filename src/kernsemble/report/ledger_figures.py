@@ -12,9 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 from scipy import stats
 
-from kernsemble.report.figures import PALETTE, save_figure, subplots
+from kernsemble.report.figures import PALETTE, describe, render, subplots
 from kernsemble.report.ledger import EXACT, LedgerRow
 from kernsemble.report.verdicts import COMPARED
+from kernsemble.trials.evidence import write_atomically
 from kernsemble.trials.rooms import PAPERS
 
 COLORS = dict(zip(COMPARED, (PALETTE[0], PALETTE[2], PALETTE[1], "#999999"), strict=True))
@@ -122,4 +123,5 @@ def save_ledger_figures(rows: Sequence[LedgerRow], folder: Path) -> None:
         ),
     }
     for name, (figure, alt) in drawings.items():
-        save_figure(figure, folder / name, alt)
+        write_atomically(folder / f"{name}.svg", describe(render(figure, "svg").decode(), alt).encode())
+        write_atomically(folder / f"{name}.png", render(figure, "png"))

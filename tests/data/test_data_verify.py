@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from kernsemble.data import DatasetDamaged, load, store
+from kernsemble.data import DatasetDamaged, DatasetUnavailable, load, store
 from kernsemble.data.cli import main
 from kernsemble.data.npz import array_digest, read_npz, write_npz
 from kernsemble.data.sources import Source, get_source
@@ -60,19 +60,16 @@ def test_a_flipped_byte_of_the_contents_stops_load(folder, capsys):
         load(NAME)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
-def test_truncated_file(folder, capsys, share):
+@pytest.mark.parametrize("share", [None, 0.0, 0.5, 0.99])
+def test_removed_or_truncated_file(folder, capsys, share):
     path = folder / f"{NAME}.npz"
     sound = path.read_bytes()
-    path.write_bytes(sound[: int(share * len(sound))])
-    assert_noticed(folder, capsys, "readable npz")
-    with pytest.raises(DatasetDamaged):
+    path.unlink()
+    if share is not None:
+        path.write_bytes(sound[: int(share * len(sound))])
+    assert_noticed(folder, capsys, "found none" if share is None else "readable npz")
+    with pytest.raises(DatasetUnavailable if share is None else DatasetDamaged):
         load(NAME)
-
-
-def test_removed_file(folder, capsys):
-    (folder / f"{NAME}.npz").unlink()
-    assert_noticed(folder, capsys, "found none")
 
 
 def test_altered_values(folder, capsys):

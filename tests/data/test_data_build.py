@@ -15,7 +15,7 @@ from kernsemble.data import DatasetDamaged, DatasetUnavailable
 from kernsemble.data.cli import main
 from kernsemble.data.npz import decode_features
 from kernsemble.data.sources import Package, Source, get_source
-from kernsemble.data.verify import verify
+from kernsemble.data.store import verify
 
 BUNDLED = ("digits", "iris", "wdbc", "wine")
 
@@ -27,7 +27,7 @@ def test_builds_give_the_registered_bytes_each_time(name, tmp_path):
     for folder in (tmp_path / "one", tmp_path / "two"):
         path = build(source, folder, tmp_path)
         assert file_matches(source, path)
-        assert verify(source, folder).problem == ""
+        assert verify(source, folder) == ""
         contents.append(path.read_bytes())
     assert contents[0] == contents[1]
 

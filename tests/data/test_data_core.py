@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernsemble.data import DatasetUnavailable, dataset_names, load
+from kernsemble.data import dataset_names, load
 from kernsemble.data.sources import get_source
 
 ROOT = Path(__file__).parents[2]
@@ -179,15 +179,6 @@ def test_dataset_is_frozen_and_picks_classes():
         _ = dataset.signs
     with pytest.raises(ValueError, match="'9'"):
         dataset.only("9")
-
-
-def test_a_set_that_is_not_there_names_its_remedy(tmp_path, monkeypatch):
-    from kernsemble.data import store
-
-    monkeypatch.delenv("KERNSEMBLE_DATA", raising=False)
-    monkeypatch.setattr(store, "data_folder", lambda: tmp_path)
-    with pytest.raises(DatasetUnavailable, match="dvc pull"):
-        load("sonar")
 
 
 def test_a_named_folder_comes_first(tmp_path, monkeypatch):

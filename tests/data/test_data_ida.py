@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernsemble.data import DatasetUnavailable
-from kernsemble.data.ida import IDA_SIZES, N_REALISATIONS, OFFICIAL_NAMES, ida_form, ida_split, load_official
+from kernsemble.data.ida import IDA_SIZES, OFFICIAL_NAMES, ida_form, ida_split, load_official
 
 N_FEATURES = {
     "banana": 2,
@@ -64,7 +64,7 @@ def official():
 def test_official_realisations(official):
     for name, (dataset, splits) in official.items():
         assert dataset.X.shape == (sum(IDA_SIZES[name]), N_FEATURES[name])
-        assert len(splits) == N_REALISATIONS
+        assert len(splits) == 10
         for train, test in splits:
             assert (len(train), len(test)) == IDA_SIZES[name]
             assert len(np.union1d(train, test)) == dataset.n_samples

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from kernsemble.data.base import DatasetDamaged
 from kernsemble.data.npz import array_digest, decode_features, encode_features, read_npz, write_npz
 
 SHAPES = array_shapes(min_dims=2, max_dims=2, max_side=6)
@@ -68,17 +67,6 @@ def test_digest_sees_names_types_shapes_and_values_only(tmp_path, rng):
         assert array_digest(read_npz(tmp_path / "x.npz", "")) == digest
 
 
-def test_pickles_are_refused(tmp_path):
-    np.savez(tmp_path / "evil.npz", X=np.array([{"a": 1}], dtype=object))
-    with pytest.raises(DatasetDamaged, match="allow_pickle"):
-        read_npz(tmp_path / "evil.npz", "the command")
+def test_pickles_are_not_written(tmp_path):
     with pytest.raises(ValueError, match=r"[Oo]bject arrays"):
         write_npz(tmp_path / "worse.npz", {"X": np.array([None])})
-
-
-@pytest.mark.parametrize("content", [b"", b"not a zip file", b"PK\x03\x04 cut short"])
-def test_rubbish_names_file_and_repair(tmp_path, content):
-    path = tmp_path / "rubbish.npz"
-    path.write_bytes(content)
-    with pytest.raises(DatasetDamaged, match=r"rubbish\.npz.*Repair: the command"):
-        read_npz(path, "the command")

@@ -5,12 +5,11 @@ import shutil
 import numpy as np
 import pytest
 
-from kernsemble.data import DatasetDamaged, load, store
+from kernsemble.data import DatasetDamaged, DatasetUnavailable, load, store
 from kernsemble.data.cli import main
 from kernsemble.data.npz import array_digest, read_npz, write_npz
 from kernsemble.data.sources import Source, get_source
-from kernsemble.data.store import build_dataset, data_folder
-from kernsemble.data.verify import verify
+from kernsemble.data.store import build_dataset, data_folder, verify
 
 NAME = "heart"
 
@@ -26,7 +25,7 @@ def folder(tmp_path, monkeypatch):
 
 def assert_noticed(folder, capsys, *words):
     """Both ``verify`` and its command line report the damage in one line with these words."""
-    problem = verify(get_source(NAME), folder).problem
+    problem = verify(get_source(NAME), folder)
     for word in (f"{NAME}.npz", "expected", "found", "dvc pull", f"build {NAME}", *words):
         assert word in problem
     assert main(["verify", NAME, "--in", str(folder)]) == 1
@@ -34,7 +33,7 @@ def assert_noticed(folder, capsys, *words):
 
 
 def test_sound_file_passes(folder, capsys):
-    assert verify(get_source(NAME), folder).problem == ""
+    assert verify(get_source(NAME), folder) == ""
     assert main(["verify", NAME, "--in", str(folder)]) == 0
     assert "1 of 1" in capsys.readouterr().out
     assert load(NAME).n_samples == 270
@@ -48,7 +47,7 @@ def test_any_flipped_byte_is_noticed(folder):
         damaged = bytearray(sound)
         damaged[position] ^= 0x10
         path.write_bytes(damaged)
-        assert verify(get_source(NAME), folder).problem, f"byte {position}"
+        assert verify(get_source(NAME), folder), f"byte {position}"
 
 
 def test_a_flipped_byte_of_the_contents_stops_load(folder, capsys):
@@ -61,19 +60,16 @@ def test_a_flipped_byte_of_the_contents_stops_load(folder, capsys):
         load(NAME)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
-def test_truncated_file(folder, capsys, share):
+@pytest.mark.parametrize("share", [None, 0.0, 0.5, 0.99])
+def test_removed_or_truncated_file(folder, capsys, share):
     path = folder / f"{NAME}.npz"
     sound = path.read_bytes()
-    path.write_bytes(sound[: int(share * len(sound))])
-    assert_noticed(folder, capsys, "readable npz")
-    with pytest.raises(DatasetDamaged):
+    path.unlink()
+    if share is not None:
+        path.write_bytes(sound[: int(share * len(sound))])
+    assert_noticed(folder, capsys, "found none" if share is None else "readable npz")
+    with pytest.raises(DatasetUnavailable if share is None else DatasetDamaged):
         load(NAME)
-
-
-def test_removed_file(folder, capsys):
-    (folder / f"{NAME}.npz").unlink()
-    assert_noticed(folder, capsys, "found none")
 
 
 def test_altered_values(folder, capsys):

@@ -87,15 +87,6 @@ def test_decision_is_the_log_density_ratio(name, d, rng):
     np.testing.assert_allclose(bayes_decision(name, X), np.log(positive / negative), atol=1e-9)
 
 
-@pytest.mark.parametrize("d", [2, 3, 20])
-@pytest.mark.parametrize("name", sorted(TWO_CLASS))
-def test_bayes_error_of_two_classes_by_simulation(name, d):
-    data = TWO_CLASS[name](N, d, random_state=2)
-    rate = ((bayes_decision(name, data.X) > 0) != data.y).mean()
-    error = bayes_error(name, d)
-    assert abs(rate - error) < 4 * np.sqrt(error / N)
-
-
 @pytest.mark.parametrize("name", sorted(TWO_CLASS))
 def test_bayes_error_in_the_plane_by_gaussian_quadrature(name):
     """E = 1/2 integral of min(p1, p2) over a square that holds all mass."""

@@ -18,6 +18,7 @@ WORDS = {  # of the command line of a program in the chain
     "dvc": "-m dvc repro",
     "run": "-m kernsemble reproduce",
 }
+ALL_END = "^C, SIGTERM, SIGKILL: all that was started ends, nothing more begins"
 # Who is struck, with what, when make reproduces at which scale.
 STRIKES = [
     *[("quick", who, how) for who in ("make", "script", "run") for how in (signal.SIGTERM, signal.SIGKILL)],
@@ -69,12 +70,7 @@ def test_whoever_is_struck_all_end(scale, who, how, seed, checkout, undisturbed,
     done = Study(MODULE, "paper", checkout, compute=False).read("figure1").complete
     assert "stopped" in said or done or (who, how) == ("run", signal.SIGKILL)
     check_that_it_goes_on(checkout, undisturbed)
-    figure(
-        "Faults",
-        "signals to make, DVC, their script or the run",
-        1, 1,
-        "^C, SIGTERM, SIGKILL: all that was started ends, nothing more begins",
-    )  # fmt: skip
+    figure("Faults", "signals to make, DVC, their script or the run", 1, 1, ALL_END)
 
 
 @pytest.mark.parametrize(
@@ -107,12 +103,7 @@ def test_dvc_that_nobody_but_a_person_called(how, checkout, undisturbed, figure)
         run.gone()
         assert "Traceback" not in run.said()
     check_that_it_goes_on(checkout, undisturbed)
-    figure(
-        "Faults",
-        "signals to make, DVC, their script or the run",
-        1, 1,
-        "^C, SIGTERM, SIGKILL: all that was started ends, nothing more begins",
-    )  # fmt: skip
+    figure("Faults", "signals to make, DVC, their script or the run", 1, 1, ALL_END)
 
 
 def test_second_one_is_refused_while_the_first_goes_on(checkout, undisturbed):

@@ -1,17 +1,14 @@
 """Clones as strangers have them: of another owner, copied, without git, broken; closed streams, no home."""
 
-import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from support.checkouts import make_environment
+from support.checkouts import ROOT, call, clone_to, make_environment
 from support.processes import command, environment, evidence_file
 from support.slow_runs import run_to_the_end
 
-ROOT = Path(__file__).parents[2]
 CLONES = "clones moved, copied, of another owner, without git", 1, 1, "their own code, or refused"
 STRAIGHT = f'#!/bin/sh\nexport DVC_NO_ANALYTICS=1\nexec "{sys.executable}" {{}}"$@"\n'
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -20,18 +17,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 @pytest.fixture
 def clone(tmp_path):
     """A clone in a folder with an odd name; its .venv stands ready and runs its own sources."""
-    folder = tmp_path / "a clone ü 'q"
-    subprocess.run(["git", "clone", "--quiet", "--depth", "1", ROOT.as_uri(), folder], check=True)
+    folder = clone_to(tmp_path / "a clone ü 'q", "--depth", "1")
     for name in ("Makefile", "tools", "src", "notebooks", "params.yaml"):  # as they are in the working tree
         subprocess.run(["cp", "-r", ROOT / name, folder], check=True)
     make_environment(folder, STRAIGHT.format(""), STRAIGHT.format("-m dvc "))
     return folder
-
-
-def call(clone, *command, **variables):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KERNSEMBLE_")}
-    kept |= {"PYTHONPATH": str(clone / "src"), **variables}
-    return subprocess.run(command, cwd=clone, env=kept, capture_output=True, text=True, timeout=600)
 
 
 def test_path_with_spaces_and_quotes_and_no_git(clone, figure):
@@ -79,9 +69,9 @@ def test_clone_of_another_owner_is_run_and_not_believed(clone, figure):
     rows.write_bytes(rows.read_bytes()[:200])
     words = ("reproduce", "linli2005", "--scale", "quick", "--exhibit", "theorems", "--no-notebook")
     assert call(clone, "make", "data", **other).returncode == 0
-    done = call(clone, sys.executable, "-m", "kernsemble", *words, **other)
+    done = call(clone, "kernsemble", *words, **other)
     assert "have no committed row" in done.stdout
-    assert call(clone, sys.executable, "-m", "kernsemble", "ledger", "--check", **other).returncode
+    assert call(clone, "kernsemble", "ledger", "--check", **other).returncode
     with (clone / "params.yaml").open("a") as file:
         file.write("\ngarbage: [\n")
     assert call(clone, "make", "reproduce", **other).returncode
@@ -91,7 +81,7 @@ def test_clone_of_another_owner_is_run_and_not_believed(clone, figure):
 def test_code_of_another_clone_is_named(clone, figure):
     """By PYTHONPATH, or an environment that was copied: every command refuses it."""
     for words in ("list", "reproduce lin2012", "verify", "ledger --check", "data verify"):
-        done = call(clone, sys.executable, "-m", "kernsemble", *words.split(), PYTHONPATH=str(ROOT / "src"))
+        done = call(clone, "kernsemble", *words.split(), PYTHONPATH=str(ROOT / "src"))
         assert done.returncode == 2
         assert f"is that of {ROOT / 'src/kernsemble'}, not of {clone / 'src/kernsemble'}" in done.stderr
     figure("Faults", *CLONES)

@@ -11,10 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from support.checkouts import call, clone_to
 from support.faults import FULL
 
-ROOT = Path(__file__).parents[2]
-WAIT = 600.0  # seconds that a command may take on a busy machine
 everything = pytest.mark.skipif(not FULL, reason="make test-faults does it: each pull takes seconds")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -22,8 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
     """A clone with its data."""
-    folder = tmp_path_factory.mktemp("clone") / "kernsemble"
-    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(folder)], check=True)
+    folder = clone_to(tmp_path_factory.mktemp("clone") / "kernsemble", "--no-hardlinks")
     (folder / ".venv").symlink_to(Path(sys.prefix))
     return folder
 
@@ -34,18 +32,6 @@ def clone(original):
     for name in ("data", ".dvc/cache", ".dvc/tmp"):
         shutil.rmtree(original / name, ignore_errors=True)
     return original
-
-
-def variables(clone):
-    kept = {name: value for name, value in os.environ.items() if name != "KERNSEMBLE_DATA"}
-    return {**kept, "PYTHONPATH": str(clone / "src"), "DVC_NO_ANALYTICS": "1"}
-
-
-def run(clone, *command):
-    return subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=clone, env=variables(clone), capture_output=True, text=True, timeout=WAIT,
-    )  # fmt: skip
 
 
 def objects(folder):
@@ -69,7 +55,7 @@ def flip(path, seed):
 
 
 def is_complete(clone):
-    verified = run(clone, "kernsemble", "data", "verify")
+    verified = call(clone, "kernsemble", "data", "verify")
     return verified.returncode == 0, verified.stdout + verified.stderr
 
 
@@ -79,7 +65,7 @@ def test_pull_is_killed(clone, seed, figure):
     pull = subprocess.Popen(
         [sys.executable, "-m", "dvc", "pull", "--quiet"],
         cwd=clone,
-        env=variables(clone),
+        env={**os.environ, "DVC_NO_ANALYTICS": "1"},
         start_new_session=True,
     )
     until = random.Random(seed).uniform(0.0, 1.0)
@@ -89,7 +75,7 @@ def test_pull_is_killed(clone, seed, figure):
     time.sleep(0.3 * until)
     os.killpg(pull.pid, signal.SIGKILL)
     pull.wait()
-    again = run(clone, "dvc", "pull", "--quiet")
+    again = call(clone, "dvc", "pull", "--quiet")
     assert again.returncode == 0, again.stderr
     complete, said = is_complete(clone)
     assert complete, said
@@ -98,13 +84,11 @@ def test_pull_is_killed(clone, seed, figure):
 
 def test_damaged_object_of_the_cache(clone, figure):
     """DVC trusts its own copy and hands it out; `make data` finds and mends it."""
-    assert run(clone, "dvc", "pull", "--quiet").returncode == 0
+    assert call(clone, "dvc", "pull", "--quiet").returncode == 0
     victim = objects(clone / ".dvc/cache/files")[0]
     flip(victim, 0)
     shutil.rmtree(clone / "data")
-    done = subprocess.run(
-        ["tools/data"], cwd=clone, env=variables(clone), capture_output=True, text=True, timeout=WAIT
-    )
+    done = call(clone, "tools/data")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "copies in .dvc/cache were damaged; they are fetched again" in done.stderr
     assert "Repair: dvc pull, or make data" in done.stderr  # what the first look said
@@ -124,7 +108,7 @@ def test_damaged_object_of_the_remote(clone, figure):
     sound = victim.read_bytes()
     flip(victim, 1)
     try:
-        pulled = run(clone, "dvc", "pull", "--quiet")
+        pulled = call(clone, "dvc", "pull", "--quiet")
         complete, said = is_complete(clone)
         assert not complete
         assert "Repair: " in said

@@ -11,15 +11,7 @@ import time
 
 import pytest
 from support.faults import FULL, SEEDS
-from support.processes import (
-    MODULE,
-    WAIT,
-    check_evidence,
-    command,
-    environment,
-    evidence_file,
-    lines,
-)
+from support.processes import MODULE, WAIT, check_evidence, command, environment, evidence_file, lines
 from support.slow_runs import EXHIBITS, run_to_the_end
 
 from kernsemble.trials.study import Study
@@ -99,6 +91,7 @@ FULL_PLACES = {  # how, what runs, how many processes, and what is said
         "mkdir t; mount -t tmpfs -o size=8k none t; head -c 4096 /dev/zero > t/x; export TMPDIR=$PWD/t",
         *([], 1, "/t/tmp"),
     ),
+    "small files": (f"{RUN} || exit 8; ulimit -f 1; export TMPDIR=$PWD", [], 1, "File too large"),
 }
 
 

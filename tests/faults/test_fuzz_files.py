@@ -129,6 +129,8 @@ def hostile_files():
     np.save(objects, np.array([Bomb()], dtype=object), allow_pickle=True)
     yield "a pickle", pickle.dumps(Bomb())
     yield "an array file instead of an archive", array.getvalue()
+    yield "nothing", b""
+    yield "an archive that is cut short", b"PK\x03\x04 cut short"
     for what, content in {
         "a pickled array": objects.getvalue(),
         "a pickle inside": pickle.dumps(Bomb()),
@@ -158,21 +160,19 @@ def test_file_that_unpacks_to_more_than_is_allowed_is_refused(inside, monkeypatc
 
 
 ESCAPES = [
-    "../evil",
-    "/etc/evil",
-    "a/../../evil",
-    "..\\evil",
-    "C:\\evil",
-    "\\\\host\\evil",
-    "./../evil",
-    "a//../../evil",
+    *("../x", "/etc/x", "a/../../x", "..\\x", "C:/x", "C:\\x", "\\\\host\\x"),
+    *("./../x", "a//../../x", "d/.."),
 ]
 
 
 @pytest.mark.parametrize("path", ESCAPES)
 def test_archive_that_would_write_outside_is_refused(inside, path, figure):
+    for name, content in (("a.zip", make_zip({path: b"evil"})), ("a.tar.gz", make_tar({path: b"evil"}))):
+        for read in (lambda name, content: read_member(name, content, path), list_members):
+            with pytest.raises(UnsafeArchiveError, match="leaves the folder"):
+                read(name, content)
     with pytest.raises(UnsafeArchiveError, match="leaves the folder"):
-        list_members("a.zip", make_zip({path: b"evil"}))
+        read_member("a.zip", make_zip({"x": b"evil"}), "")
     scenes = inside / "scene_categories.zip"
     scenes.write_bytes(make_zip({f"bedroom/{path}/image_0001.jpg": b"evil"}))
     with contextlib.suppress(UnsafeArchiveError):  # or it is nothing but a name that is not a scene's

@@ -1,14 +1,13 @@
 """Rows of older code count when a sample that nobody can choose comes out equal, and never otherwise."""
 
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from datetime import date
 
 import audit_evidence
 import pytest
-from support.machinery import reload_paper, write_package
+from support.machinery import Written
 
 from kernsemble.report.cli import main
 from kernsemble.trials import adoption
@@ -17,15 +16,7 @@ from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import format_file, read_rows
 from kernsemble.trials.executor import Report
 from kernsemble.trials.plan import Key
-from kernsemble.trials.study import Study
-from kernsemble.trials.warrants import (
-    Adoption,
-    Standing,
-    Warrants,
-    draw,
-    format_adoptions,
-    read_adoptions,
-)
+from kernsemble.trials.warrants import Adoption, Standing, Warrants, draw, format_adoptions, read_adoptions
 
 SOURCE = """
 from kernsemble.trials.registry import Paper
@@ -62,29 +53,12 @@ written:
 KINDS = ("same source", "same bits", "same by rule")
 
 
-class Written:
-    """A paper whose source can be changed between two studies."""
-
-    def __init__(self, folder, monkeypatch):
-        self.folder = folder
-        self.package = write_package(folder, monkeypatch, trials=SOURCE)
-        (folder / "params.yaml").write_text(PARAMS)
-        self.change()
-        self.study().run()
+class Paper(Written):
+    """A paper whose rows are adopted."""
 
     def change(self, *pairs):
         """Write the source anew, with something replaced."""
-        source = SOURCE
-        for old, new in pairs:
-            assert old in source
-            source = source.replace(old, new)
-        (self.folder / self.package / "trials.py").write_text(source)
-        # a source of the same length, written within a second, would be taken for the compiled one
-        shutil.rmtree(self.folder / self.package / "__pycache__", ignore_errors=True)
-        reload_paper(self.package)
-
-    def study(self, scale="paper"):
-        return Study(f"{self.package}.trials", scale, self.folder)
+        self.edit(f"{self.package}/trials.py", *pairs, text=SOURCE)
 
     def adopt(self, **options):
         return list(adopt_paper(self.study(), **options))
@@ -98,7 +72,7 @@ class Written:
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):
-    return Written(tmp_path, monkeypatch)
+    return Paper(tmp_path, monkeypatch, PARAMS, trials=SOURCE)
 
 
 # the same numbers by other code: to the last digit, and not quite

@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from support.machinery import MODULE, make_repository, open_fake
+from support.machinery import MODULE, change_params, make_repository, open_fake, replace_in
 
 from kernsemble.report import reproduction
 from kernsemble.report.cli import build_parser, main
@@ -37,6 +37,15 @@ def root(tmp_path, monkeypatch):
     for name in ("KERNSEMBLE_JOBS", "KERNSEMBLE_FRESH", "KERNSEMBLE_SCALE"):
         monkeypatch.delenv(name, raising=False)
     return made
+
+
+PARAMETERS = new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]})
+
+
+def write_article(root, *cells):
+    path = root / "notebooks" / "fake_paper" / "fake_paper.ipynb"
+    nbformat.write(new_notebook(cells=list(cells)), path)
+    return path
 
 
 def run(capsys, *arguments):
@@ -84,8 +93,7 @@ def test_receipt_says_what_ran_and_its_digest_hangs_on_every_number(root, capsys
     assert {"commit", "lock", "processor", "arithmetic", "python", "rule"} <= set(first)
     run(capsys, "verify", MODULE, "--receipt", str(file))
     assert json.loads(file.read_text()) == first
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    change_params(root)
     run(capsys, "verify", MODULE, "--compute", "--jobs", "1", "--receipt", str(file))
     second = json.loads(file.read_text())["papers"]["fake_paper"]
     assert second["rows"] != first["papers"]["fake_paper"]["rows"]
@@ -98,8 +106,7 @@ def test_diff_shows_what_a_parameter_moved_and_nothing_else(root, capsys):
     status, out, _ = run(capsys, "diff", MODULE)
     assert status == 0
     assert "  0 of " in out
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    change_params(root)
     run(capsys, "verify", MODULE, "--compute", "--jobs", "1")
     status, out, _ = run(capsys, "diff", MODULE)
     assert status == 0
@@ -120,8 +127,7 @@ def test_diff_without_trials_says_what_to_run(root, capsys):
 def test_stale_evidence_is_reported_loudly(root, capsys):
     for scale in ("paper", "quick"):
         run(capsys, "reproduce", MODULE, "--no-notebook", "--jobs", "1", "--scale", scale)
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    change_params(root)
     status, out, _ = run(capsys, "verify", MODULE, "--compute", "--jobs", "1")
     assert status == 0
     assert "STALE: fake_paper: 80 of 167 committed rows" in out
@@ -131,17 +137,7 @@ def test_stale_evidence_is_reported_loudly(root, capsys):
 
 
 def test_fresh_computes_anew_and_only_the_exhibit_asked_for(root, capsys):
-    arguments = [
-        "reproduce",
-        MODULE,
-        "--no-notebook",
-        "--jobs",
-        "1",
-        "--scale",
-        "paper",
-        "--exhibit",
-        "timing",
-    ]
+    arguments = f"reproduce {MODULE} --no-notebook --jobs 1 --scale paper --exhibit timing".split()
     run(capsys, *arguments)
     study = open_fake(root)
     first = study.path("timing").read_bytes()
@@ -153,11 +149,7 @@ def test_fresh_computes_anew_and_only_the_exhibit_asked_for(root, capsys):
 
 
 def test_notebook_is_rendered(root, capsys):
-    cells = [
-        new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}),
-        new_code_cell("print(scale)"),
-    ]
-    nbformat.write(new_notebook(cells=cells), root / "notebooks/fake_paper/fake_paper.ipynb")
+    write_article(root, PARAMETERS, new_code_cell("print(scale)"))
     assert run(capsys, "reproduce", MODULE, "--scale", "smoke", "--jobs", "1")[0] == 0
     rendered = nbformat.read(root / "results/smoke/fake_paper/fake_paper.ipynb", as_version=4)
     assert rendered.cells[1].outputs[0].text == "smoke\n"
@@ -166,8 +158,7 @@ def test_notebook_is_rendered(root, capsys):
 def test_notebook_is_rendered_from_what_is_there_on_demand(root, capsys):
     status = f"open_study({MODULE!r}, scale).evidence('table1').status"
     show = f"from kernsemble.trials.study import open_study\nprint({status})"
-    cells = [new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}), new_code_cell(show)]
-    nbformat.write(new_notebook(cells=cells), root / "notebooks/fake_paper/fake_paper.ipynb")
+    write_article(root, PARAMETERS, new_code_cell(show))
     assert run(capsys, "reproduce", MODULE, "--scale", "paper", "--no-compute")[0] == 0
     rendered = nbformat.read(root / "results/paper/fake_paper/fake_paper.ipynb", as_version=4)
     assert rendered.cells[1].outputs[0].text == "incomplete: 0 of 160 trials\n"
@@ -185,8 +176,7 @@ def test_notebook_is_rendered_from_what_is_there_on_demand(root, capsys):
 )
 def test_notebook_is_run_again_only_where_something_has_changed(root, capsys, path, again):
     keep = "from pathlib import Path\nPath('../../results/quick/fake_paper/kept').touch()"
-    cells = [new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}), new_code_cell(keep)]
-    nbformat.write(new_notebook(cells=cells), root / "notebooks/fake_paper/fake_paper.ipynb")
+    write_article(root, PARAMETERS, new_code_cell(keep))
     arguments = ("reproduce", MODULE, "--scale", "quick", "--jobs", "1")
     assert "running its notebook" in run(capsys, *arguments)[2]
     if path is not None:
@@ -203,52 +193,42 @@ def test_two_runs_of_all_papers_do_not_go_on_side_by_side(root, capsys):
     assert "wait until it ends, or stop it" in err
 
 
-def write_article(root, *cells):
-    path = root / "notebooks" / "fake_paper" / "fake_paper.ipynb"
-    nbformat.write(new_notebook(cells=list(cells)), path)
-    return path
-
-
 LOST = "fake_paper,table1,lost,plain,1.0,"
-BY_HAND = {
-    "cell of no exhibit": ("published.csv", LOST, "fake_paper,tabel1,coin,plain,1.0,"),
-    "cell of no data set": ("published.csv", LOST, "fake_paper,table1,cion,plain,1.0,"),
-    "cell of no method": ("published.csv", LOST, "fake_paper,table1,coin,palin,1.0,"),
-    "cell of no paper": ("published.csv", LOST, "fake_papre,table1,coin,plain,1.0,"),
-    "spread below 0": ("published.csv", "0.56,0.24", "0.56,-0.24"),
-    "claim of no exhibit": ("claims.yaml", "table1, statement: The bias is p", "tabel1, statement: p"),
-    "claim of another check": ("claims.yaml", "check: bias_is_negative", "check: bias_is_large"),
-    "claim that is gone": ("claims.yaml", "- {id: F2,", "# - {id: F2,"),
-    "negative": ("params.yaml", "bias: 0.5", "bias: -0.5"),
-    "zero": ("params.yaml", "n: 20", "n: 0"),
-    "a word that nobody explored": ("params.yaml", "value: mean", "value: maen"),
-    "a choice of another type": ("params.yaml", "value: mean", "value: no"),
-}  # fmt: skip
-NAMED = {
-    "cell of no exhibit": ["published.csv", "tabel1"],
-    "cell of no data set": ["published.csv", "no data set 'cion'", "coin"],
-    "cell of no method": ["published.csv", "palin", "plain"],
-    "cell of no paper": ["published.csv, line", "unknown paper 'fake_papre'", "linli2005"],
-    "spread below 0": ["published.csv, line 2", "-0.24"],
-    "claim of no exhibit": ["claims.yaml", "F1", "no exhibit 'tabel1'", "table1"],
-    "claim of another check": ["claims.yaml", "F2", "'bias_is_large'"],
-    "claim that is gone": ["claims.yaml: no claim F2", "put it back"],
-    "negative": ["fake_paper.protocol.table1.bias", "-0.5"],
-    "zero": ["fake_paper.protocol.shared.n", "above 0"],
-    "a word that nobody explored": ["fake_paper.choices.rule.value", "'maen'", "mean, median"],
-    "a choice of another type": ["fake_paper.choices.rule.value: False is not", "mean, median"],
+CLAIM = "table1, statement: The bias is p"
+BY_HAND = {  # the file, what stands there, what is written, and what must be said
+    "cell of no exhibit": ("published.csv", LOST, LOST.replace("table1", "tabel1"), "published.csv|tabel1"),
+    "cell of no data set": ("published.csv", LOST, LOST.replace("lost", "cion"), "no data set 'cion'|coin"),
+    "cell of no method": ("published.csv", LOST, "fake_paper,table1,coin,palin,1.0,", "palin|plain"),
+    "cell of no paper": (
+        *("published.csv", LOST, LOST.replace("fake_paper", "fake_papre")),
+        "published.csv, line|unknown paper 'fake_papre'|linli2005",
+    ),
+    "spread below 0": ("published.csv", "0.56,0.24", "0.56,-0.24", "published.csv, line 2|-0.24"),
+    "claim of no exhibit": ("claims.yaml", CLAIM, "tabel1, statement: p", "F1|no exhibit 'tabel1'|table1"),
+    "claim of another check": ("claims.yaml", "bias_is_negative", "bias_is_large", "F2|'bias_is_large'"),
+    "claim that is gone": ("claims.yaml", "- {id: F2,", "# - {id: F2,", "no claim F2|put it back"),
+    "negative": ("params.yaml", "bias: 0.5", "bias: -0.5", "fake_paper.protocol.table1.bias|-0.5"),
+    "zero": ("params.yaml", "n: 20", "n: 0", "fake_paper.protocol.shared.n|above 0"),
+    "a word that nobody explored": (
+        *("params.yaml", "value: mean", "value: maen"),
+        "fake_paper.choices.rule.value|'maen'|mean, median",
+    ),
+    "a choice of another type": (
+        *("params.yaml", "value: mean", "value: no"),
+        "fake_paper.choices.rule.value: False is not|mean, median",
+    ),
 }
 
 
 @pytest.mark.parametrize("mistake", BY_HAND)
 def test_mistakes_by_hand_are_named_before_work_begins(root, capsys, mistake):
-    file, old, new = BY_HAND[mistake]
+    file, old, new, said = BY_HAND[mistake]
     path = root / file if file == "params.yaml" else root / "published" / file
     assert path.read_text().count(old) == 1
-    path.write_text(path.read_text().replace(old, new))
+    replace_in(path, old, new)
     status, _, err = run(capsys, "reproduce", MODULE, "--no-notebook", "--jobs", "1")
     assert status == 2
-    for word in NAMED[mistake]:
+    for word in said.split("|") if file == "params.yaml" else (file, *said.split("|")):
         assert word in err
     assert "Traceback" not in err
     assert not (root / "results" / "quick" / "fake_paper").exists()
@@ -294,7 +274,7 @@ def test_a_broken_article_is_named_before_work_begins(root, capsys, content, wor
 
 
 def test_a_full_disk_is_told_where_it_is(root, capsys, monkeypatch):
-    write_article(root, new_code_cell("scale = 1", metadata={"tags": ["parameters"]}), new_code_cell("1"))
+    write_article(root, PARAMETERS, new_code_cell("1"))
     monkeypatch.setenv("TMPDIR", "/full/disk")
 
     def full(*_, **__):
@@ -324,6 +304,8 @@ def test_shared_memory_that_is_full_is_named(monkeypatch):
         (("reproduce", "linli2004"), 2, ["No paper 'linli2004'", "linli2005"]),
         (("reproduce", "all", "lin2013"), 2, ["No paper 'lin2013'", "lin2012"]),
         (("reproduce", ".."), 2, ["No paper '..'"]),
+        (("reproduce", "a" * 10_000), 2, ["No paper 'aaa", "...aaa"]),
+        (("list", ".".join("a" * 5_000)), 2, ["No paper 'a.a"]),
         (("reproduce", MODULE, "--jobs", "0"), 2, ["jobs is 0"]),
         (("reproduce", MODULE, "--exhibit", "table9"), 2, ["no exhibit 'table9'", "table1"]),
         (("reproduce", MODULE, "--scale", "quick", "--jobs", "1"), 1, ["There is no notebook"]),
@@ -340,8 +322,7 @@ def test_mistakes_are_named_without_a_traceback(root, capsys, arguments, status,
 
 
 def test_misspelt_parameter_stops_before_anything_runs(root, capsys):
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("bias: 0.5", "biass: 0.5"))
+    change_params(root, "bias: 0.5", "biass: 0.5")
     status, _, err = run(capsys, "reproduce", MODULE)
     assert status == 2
     assert "unknown key 'biass'; allowed are bias, n, rule" in err

@@ -58,6 +58,15 @@ def cluster(tmp_path_factory):
 
 
 @pytest.fixture
+def backend(cluster):
+    """A run's side of it, which knows the three workers."""
+    made = DaskCluster(cluster.address, patience=0.2)
+    wait(lambda: made._look(every=0) or len(made.workers()) == 3)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
 def stored(tmp_path, monkeypatch):
     """A repository and a paper with one stored dataset; the folder of its package."""
     (tmp_path / "packages").mkdir()
@@ -149,22 +158,17 @@ def test_workers_that_differ_are_refused(tmp_path, stored, capsys, figure):
     )
 
 
-def test_worker_that_is_mended_is_asked_again(cluster):
-    backend = DaskCluster(cluster.address)
-    wait(lambda: backend._look(every=0) or len(backend.workers()) == 3)
+def test_worker_that_is_mended_is_asked_again(backend):
     backend._refuse(backend.workers()[0], "code of 'draws'")
     backend._refuse("tcp://127.0.0.1:1", "code of 'draws'")
     assert len(backend.workers()) == 2
     backend._look(every=0)  # that one is gone; started again at the same address, it is a new one
     assert len(backend.refused) == 1
     assert "tcp://127.0.0.1:1" not in {*backend.refused, *backend._asked}
-    backend.stop()
 
 
-def test_worker_that_is_refused_again_gets_no_work_either(cluster, capsys):
+def test_worker_that_is_refused_again_gets_no_work_either(backend, capsys):
     """After a new connection it is asked anew, fits by its version, and differs in its data still."""
-    backend = DaskCluster(cluster.address)
-    wait(lambda: backend._look(every=0) or len(backend.workers()) == 3)
     odd = backend.workers()[0]
     backend.refuse(WorkerMismatchError(f"{odd} | data of 'draws'"))
     backend._reconnect()
@@ -172,37 +176,30 @@ def test_worker_that_is_refused_again_gets_no_work_either(cluster, capsys):
     backend.refuse(WorkerMismatchError(f"{odd} | data of 'draws'"))
     assert len(backend.workers()) == 2
     assert capsys.readouterr().err.count("refused worker") == 1
-    backend.stop()
 
 
-def test_no_usable_worker_is_a_message(cluster, capsys):
-    backend = DaskCluster(cluster.address, patience=0.2)
-    wait(lambda: backend._look(every=0) or len(backend.workers()) == 3)
+def test_no_usable_worker_is_a_message(backend, capsys):
     for where in backend.workers()[1:]:
         backend._refuse(where, "code of 'draws'")
     (last,) = backend.workers()
     with pytest.raises(PlanError, match=r"No usable worker .* run the same command again.\n  refused"):
         backend.refuse(WorkerMismatchError(f"{last} | code of 'draws'"))
     assert f"refused worker {last}: code of 'draws'" in capsys.readouterr().err
-    backend.stop()
 
 
-def test_batch_whose_workers_all_went_away_is_given_back(cluster):
+def test_batch_whose_workers_all_went_away_is_given_back(backend):
     """Dask would keep it for ever, for an address where nobody is."""
-    backend = DaskCluster(cluster.address)
     future = Future()
     backend._under_way.append(module._Sent(future, future, frozenset({"tcp://127.0.0.1:1"})))
-    wait(backend.workers)
     backend.recover(None)
     assert isinstance(future.exception(timeout=0), WorkerLostError)
-    backend.stop()
 
 
-def test_when_all_are_silent_they_keep_their_work(cluster, monkeypatch, capsys):
+def test_when_all_are_silent_they_keep_their_work(backend, monkeypatch, capsys):
     """A long trial may keep a worker from answering: with nobody else, it goes on."""
     monkeypatch.setattr(module, "SILENCE_SECONDS", -1.0)
-    backend = DaskCluster(cluster.address)
-    wait(lambda: backend._look(every=0) or len(backend.workers()) == 3)
+    backend._look(every=0)
+    backend._look(every=0)
     assert len(backend._silent) == 3
     future = backend._client.submit(sum, [1])
     backend._under_way.append(module._Sent(Future(), future, frozenset(backend.workers())))
@@ -212,7 +209,6 @@ def test_when_all_are_silent_they_keep_their_work(cluster, monkeypatch, capsys):
     backend._look(every=0)
     assert not backend._silent
     assert capsys.readouterr().err.count("is back") == 3
-    backend.stop()
 
 
 def test_scheduler_that_differs_is_refused(cluster, monkeypatch):

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_notebook
-from support.machinery import MODULE, make_repository
+from support.machinery import MODULE, change_params, make_repository
 
 from kernsemble.trials.rooms import STUDIES
 from kernsemble.trials.study import FINGERPRINTS, Study, fingerprint, write_fingerprints
@@ -83,8 +83,7 @@ for name in ("tables", "figures"):
 def repository(tmp_path):
     """A repository of the fake paper under git and DVC, and a way to run commands in it or in a clone."""
     root = make_repository(tmp_path / "repository")
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("    trouble: {datasets: [coin], runs: 1}\n", ""))
+    change_params(root, "    trouble: {datasets: [coin], runs: 1}\n", "")
     for name in ("data", "src/kernsemble"):
         (root / name).mkdir(parents=True)
         (root / name / "file").touch()
@@ -146,8 +145,7 @@ def test_another_parameter_makes_evidence_stale_for_dvc_and_what_is_left_alone_s
     root, call = repository
     call("dvc", "repro", "--quiet")
     before = {path: path.read_bytes() for path in (root / "results/paper/fake_paper/evidence").glob("*")}
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    change_params(root)
     call("dvc", "repro", "--quiet", "fingerprints")
     assert "results/fingerprints/fake_paper.json" in call("dvc", "status", "evidence")
     call("dvc", "repro", "--quiet", "render")

@@ -1,14 +1,10 @@
 """Evidence is computed once, says what is missing, and survives kills, damage and changed code."""
 
 import re
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
-from support.machinery import MODULE, make_repository, open_fake, reload_paper, without_seconds, write_package
+from support.machinery import MODULE, change_params, open_fake, without_seconds
 
 from kernsemble.report.reproduction import exhibit_lines
 from kernsemble.trials.arithmetic import arithmetic
@@ -16,10 +12,8 @@ from kernsemble.trials.evidence import (
     EvidenceError,
     IncompleteEvidenceError,
     format_rows,
-    only_writer,
-    read_evidence,
 )
-from kernsemble.trials.study import Study, open_study
+from kernsemble.trials.study import open_study
 
 
 class TestStudy:
@@ -146,8 +140,7 @@ class TestStudy:
     def test_rows_outside_the_plan_go_when_the_set_is_complete(self, root):
         study = open_fake(root)
         study.evidence("figure1")
-        params = root / "params.yaml"
-        params.write_text(params.read_text().replace("runs: {default: 3, die: 2}", "runs: 2"))
+        change_params(root, "runs: {default: 3, die: 2}", "runs: 2")
         smaller = open_fake(root)
         smaller.run(["figure1"])
         assert smaller.read("figure1").complete
@@ -155,8 +148,7 @@ class TestStudy:
 
     def test_other_parameters_make_rows_stale(self, root):
         open_fake(root).evidence("table1")
-        params = root / "params.yaml"
-        params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+        change_params(root)
         evidence = open_fake(root, compute=False).read("table1")
         assert evidence.status == "incomplete: 80 of 160 trials, 80 stale"
         frame = evidence.frame
@@ -178,8 +170,7 @@ class TestStudy:
 
     def test_older_rows_are_shown_on_demand_and_said_to_be_older(self, root, monkeypatch, capsys):
         open_fake(root).evidence("table1")
-        params = root / "params.yaml"
-        params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+        change_params(root)
         monkeypatch.setenv("KERNSEMBLE_OLDER", "1")
         study = open_study(MODULE, "paper", root=root)
         assert "Markdown" in capsys.readouterr().out
@@ -198,109 +189,3 @@ class TestStudy:
         first = study.evidence("timing").frame
         assert study.run(["timing"], fresh=True).done == 2
         assert not first.equals(study.evidence("timing").frame)
-
-    def test_two_runs_at_once_are_refused(self, root):
-        study = open_fake(root)
-        with only_writer(study.folder / "evidence"), pytest.raises(EvidenceError, match="Another run"):
-            study.evidence("table1")
-
-
-def test_changed_source_makes_rows_stale(tmp_path, monkeypatch):
-    source = """
-from kernsemble.trials.registry import Paper
-
-FACTOR = 2
-paper = Paper("written", title="t", datasets={"x": None})
-paper.exhibit("table1", "t", metrics=("error",))
-
-
-@paper.trials("table1", methods=("a",))
-def first(trial, *, n: int):
-    return {"error": FACTOR * n}
-
-
-@paper.trials("table1", methods=("b",))
-def second(trial, *, n: int):
-    return {"error": n}
-"""
-    package = write_package(tmp_path, monkeypatch, trials=source)
-    scales = "".join(f"  {scale}: {{table1: {{runs: 2}}}}\n" for scale in ("paper", "quick", "smoke"))
-    (tmp_path / "params.yaml").write_text(f"written:\n  protocol: {{table1: {{n: 4}}}}\n{scales}")
-    reload_paper(package)
-    first = Study(f"{package}.trials", "paper", tmp_path).evidence("table1")
-    assert first.array("error")[:, 0].tolist() == [[8, 4], [8, 4]]
-    path = tmp_path / package / "trials.py"
-    path.write_text(path.read_text().replace("FACTOR = 2", "FACTOR = 33"))
-    reload_paper(package)
-    study = Study(f"{package}.trials", "paper", tmp_path)
-    assert study.read("table1").status == "incomplete: 2 of 4 trials, 2 stale"
-    assert study.evidence("table1").array("error")[:, 0].tolist() == [[132, 4], [132, 4]]
-
-
-def test_renaming_and_moving_make_no_row_stale(tmp_path, monkeypatch):
-    trials = """
-from kernsemble.trials.registry import Paper
-from PACKAGE.solver import double
-
-paper = Paper("written", title="t", datasets={"x": None})
-paper.exhibit("table1", "t", metrics=("error",))
-
-
-@paper.trials("table1", methods=("a",))
-def first(trial, *, n: int):
-    return {"error": double(n)}
-"""
-    solver = "FACTOR = 2\n\n\ndef double(n):\n    return FACTOR * n\n"
-    package = write_package(tmp_path, monkeypatch, trials=trials, solver=solver)
-    scales = "".join(f"  {scale}: {{table1: {{runs: 2}}}}\n" for scale in ("paper", "quick", "smoke"))
-    (tmp_path / "params.yaml").write_text(f"written:\n  protocol: {{table1: {{n: 4}}}}\n{scales}")
-    reload_paper(package)
-    Study(f"{package}.trials", "paper", tmp_path).run()
-    folder = tmp_path / package
-    (folder / "solver.py").rename(folder / "methods.py")
-    for path in (folder / "methods.py", folder / "trials.py"):
-        text = path.read_text().replace(f"{package}.solver", f"{package}.methods")
-        path.write_text(text.replace("double", "twice").replace("FACTOR", "_TIMES").replace("first", "one"))
-    reload_paper(package)
-    assert Study(f"{package}.trials", "paper", tmp_path).read("table1").complete
-    (folder / "methods.py").write_text((folder / "methods.py").read_text().replace("= 2", "= 3"))
-    reload_paper(package)
-    assert len(Study(f"{package}.trials", "paper", tmp_path).read("table1").stale) == 2
-
-
-RUN = """
-import sys, time
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from kernsemble.report.reproduction import exhibit_lines
-from kernsemble.trials.study import Study, open_study
-from kernsemble.trials.evidence import EvidenceWriter
-from kernsemble.trials import executor
-executor.MAX_BATCH = 3
-append = EvidenceWriter.append
-EvidenceWriter.append = lambda self, rows: (append(self, rows), time.sleep(0.01))
-study = Study("support.fake_paper.trials", "paper", Path(sys.argv[1]))
-print("ready", flush=True)
-study.run(["table1"])
-"""
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_killed_run_goes_on_to_the_same_evidence(tmp_path, root, seed):
-    undisturbed = open_fake(make_repository(tmp_path / "other"))
-    undisturbed.evidence("table1")
-    path = open_fake(root).path("table1")
-    wanted = 30 + 40 * seed
-    process = subprocess.Popen(
-        [sys.executable, "-c", RUN, str(root), str(Path(__file__).parents[1])], stdout=subprocess.PIPE
-    )
-    assert process.stdout.readline() == b"ready\n"
-    while process.poll() is None and not (path.exists() and path.read_bytes().count(b"\n") > wanted):
-        time.sleep(0.0005)
-    process.kill()
-    process.wait()
-    process.stdout.close()
-    survived = read_evidence(path, undisturbed.plan("table1"))
-    assert wanted <= len(survived.current) < 160
-    assert open_fake(root).evidence("table1").complete
-    assert without_seconds(path) == without_seconds(undisturbed.path("table1"))

@@ -5,6 +5,9 @@ import os
 import subprocess
 import sys
 import time
+import zlib
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -14,8 +17,8 @@ from hypothesis import strategies as st
 from kernsemble.trials.arithmetic import Provenance
 from kernsemble.trials.evidence import (
     EvidenceError,
-    EvidenceWriter,
     Row,
+    Store,
     format_file,
     format_rows,
     format_value,
@@ -25,6 +28,7 @@ from kernsemble.trials.evidence import (
     write_atomically,
 )
 from kernsemble.trials.plan import Key, Stamp
+from kernsemble.trials.warrants import Warrants
 
 STAMP = Stamp("rev", "par", "dat")
 METRICS = ("error", "gap")
@@ -35,38 +39,34 @@ def row(number=0, dataset="coin", method="plain", stamp=STAMP, **metrics):
     return Row(Key(dataset, method, number), metrics, 0.25, stamp)
 
 
+def read(folder, data, metrics=METRICS):
+    """What a file with these bytes, or rows, gives."""
+    path = folder / "e.csv"
+    path.write_bytes(data if isinstance(data, bytes) else format_file(data, METRICS))
+    return read_rows(path, metrics)
+
+
 class TestFile:
     def test_rows_come_back(self, tmp_path):
-        rows = [row(1), row(0, dataset="a,b", method='L,"Q"'), row(2, error="3")]
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file(rows, METRICS))
-        contents = read_rows(path, METRICS)
-        assert contents.rows == sorted(rows, key=lambda r: r.key)
-        assert contents.clean
-        assert not contents.damaged
+        rows = [row(1), row(0, dataset="a,b", method='L,"Q"'), row(2, error="3"), row(10), row(9)]
+        rows.append(row(3)._replace(provenance=Provenance("0123abcd", "openblas-1 Haswell x86_64")))
+        found = read(tmp_path, rows)
+        assert found == (sorted(rows, key=lambda r: r.key), [], True)
+        assert pd.read_csv(tmp_path / "e.csv").columns[-7:].tolist() == [
+            *("seconds", "code", "lock", "arithmetic", "params", "data", "check")
+        ]
+        assert not read_rows(tmp_path / "none.csv", METRICS).rows
+        assert read_rows(tmp_path / "none.csv", METRICS).clean
 
     def test_names_of_metrics_may_contain_commas(self, tmp_path):
         metrics = ("error_L", "error_L,Q", 'the "gap"')
         rows = [Row(Key("coin", "plain", 0), dict.fromkeys(metrics, "1.5"), 0.25, STAMP)]
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file(rows, metrics))
-        contents = read_rows(path, metrics)
-        assert contents.rows == rows
-        assert contents.clean
-        assert pd.read_csv(path).columns[3:6].tolist() == list(metrics)
-
-    def test_trials_sort_as_numbers(self):
-        lines = format_file([row(n) for n in (10, 9, 2)], METRICS).decode().splitlines()[1:]
-        assert [line.split(",")[2] for line in lines] == ["2", "9", "10"]
+        assert read(tmp_path, format_file(rows, metrics), metrics) == (rows, [], True)
+        assert pd.read_csv(tmp_path / "e.csv").columns[3:6].tolist() == list(metrics)
 
     @given(st.floats(allow_nan=False, allow_infinity=False))
     def test_numbers_round_trip(self, number):
         assert float(format_value(number)) == number
-
-    def test_missing_file_is_empty(self, tmp_path):
-        contents = read_rows(tmp_path / "none.csv", METRICS)
-        assert not contents.rows
-        assert contents.clean
 
     def test_line_break_in_a_name_is_refused(self):
         with pytest.raises(EvidenceError, match="line break"):
@@ -74,12 +74,7 @@ class TestFile:
 
     @pytest.mark.parametrize("cut", [1, 5, 30])
     def test_half_written_last_line_is_noticed(self, tmp_path, cut):
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file([row(0), row(1)], METRICS)[:-cut])
-        contents = read_rows(path, METRICS)
-        assert [r.key.trial for r in contents.rows] == [0]
-        assert contents.damaged == [3]
-        assert not contents.clean
+        assert read(tmp_path, format_file([row(0), row(1)], METRICS)[:-cut]) == ([row(0)], [3], False)
 
     @settings(max_examples=300, deadline=None)
     @given(st.data())
@@ -88,9 +83,8 @@ class TestFile:
         sound = format_file(rows, METRICS)
         position = data.draw(st.integers(0, len(sound) - 1))
         byte = data.draw(st.integers(0, 255).filter(lambda b: b != sound[position]))
-        path = tmp_path_factory.getbasetemp() / "damaged.csv"
-        path.write_bytes(sound[:position] + bytes([byte]) + sound[position + 1 :])
-        contents = read_rows(path, METRICS)
+        damaged = sound[:position] + bytes([byte]) + sound[position + 1 :]
+        contents = read(tmp_path_factory.getbasetemp(), damaged)
         assert not contents.clean
         assert all(found in rows for found in contents.rows)
         in_header = position < sound.index(b"\n") + 1
@@ -99,53 +93,42 @@ class TestFile:
     @settings(max_examples=200, deadline=None)
     @given(noise=st.binary(max_size=200))
     def test_any_bytes_are_read_without_a_crash(self, tmp_path_factory, noise):
-        path = tmp_path_factory.getbasetemp() / "noise.csv"
-        path.write_bytes(noise)
-        assert read_rows(path, METRICS).rows == []
+        assert read(tmp_path_factory.getbasetemp(), noise).rows == []
 
     def test_windows_line_ends_are_read(self, tmp_path):
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file([row(0)], METRICS).replace(b"\n", b"\r\n"))
-        assert read_rows(path, METRICS).rows == [row(0)]
+        assert read(tmp_path, format_file([row(0)], METRICS).replace(b"\n", b"\r\n")).rows == [row(0)]
 
     def test_metric_that_is_gone_is_left_out_and_a_new_one_is_absent(self, tmp_path):
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file([row(0)], METRICS))
-        (found,) = read_rows(path, ("gap", "fresh", "error", "other")).rows
+        (found,) = read(tmp_path, [row(0)], ("gap", "fresh", "error", "other")).rows
         assert found.metrics == {"error": "0.1", "gap": "1e-09"}
-        (found,) = read_rows(path, ("error",)).rows
+        (found,) = read(tmp_path, [row(0)], ("error",)).rows
         assert found.metrics == {"error": "0.1"}
 
     @pytest.mark.parametrize(
         "change", [("error,gap", "gap,error"), ("error", "eror"), ("gap,", ""), ("check", "x")]
     )
     def test_damaged_header_is_named_and_no_row_is_lost(self, tmp_path, change):
-        path = tmp_path / "e.csv"
-        path.write_text(format_file([row(0), row(1)], METRICS).decode().replace(*change, 1))
-        contents = read_rows(path, METRICS)
-        assert contents.rows == [row(0), row(1)]
-        assert contents.damaged == [1]
-        assert not contents.clean
+        text = format_file([row(0), row(1)], METRICS).decode().replace(*change, 1)
+        assert read(tmp_path, text.encode()) == ([row(0), row(1)], [1], False)
+
+    def test_rows_of_another_layout_are_damage(self, tmp_path):
+        """As they were before the lock and the arithmetic were recorded: their checks are right."""
+        header, body = (
+            b"dataset,method,trial,error,seconds,code,params,data,check",
+            b"a,b,0,0.1,1,rev,par,dat",
+        )
+        check = b"%08x" % zlib.crc32(body, zlib.crc32(header))
+        assert read(tmp_path, b"%s\n%s,%s\n" % (header, body, check)) == ([], [1, 2], False)
 
     def test_older_header_is_no_damage(self, tmp_path):
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file([row(0)], METRICS))
-        contents = read_rows(path, (*METRICS, "fresh"))
-        assert (contents.rows, contents.damaged, contents.clean) == ([row(0)], [], False)
+        assert read(tmp_path, [row(0)], (*METRICS, "fresh")) == ([row(0)], [], False)
 
-    def test_lines_of_two_headers_in_one_file_are_read_under_their_own(self, tmp_path):
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file([row(0)], METRICS) + format_file([row(1, gap="2")], ("gap",)))
-        contents = read_rows(path, ("gap",))
-        assert [found.metrics["gap"] for found in contents.rows] == ["1e-09", "2"]
+    @pytest.mark.parametrize("first", [0, 1])
+    def test_lines_of_two_headers_in_one_file_are_read_under_their_own(self, tmp_path, first):
+        files = [format_file([row(0)], METRICS), format_file([row(1, gap="2")], ("gap",))]
+        contents = read(tmp_path, files[first] + files[1 - first], ("gap",))
+        assert [found.metrics["gap"] for found in contents.rows] == [["1e-09", "2"], ["2", "1e-09"]][first]
         assert contents.damaged == [3]  # the second header
-
-    def test_lines_under_an_older_header_further_down_are_read_under_it(self, tmp_path):
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file([row(1, gap="2")], ("gap",)) + format_file([row(0)], METRICS))
-        contents = read_rows(path, ("gap",))
-        assert [found.metrics["gap"] for found in contents.rows] == ["2", "1e-09"]
-        assert contents.damaged == [3]
 
     @pytest.mark.parametrize(
         ("attributes", "damaged"), [("", [3, 6, 9]), ("*.csv merge=union\n", [])], ids=["markers", "union"]
@@ -179,36 +162,20 @@ class TestFile:
         assert contents.damaged == damaged
 
     def test_long_curve_is_read(self, tmp_path):
-        path = tmp_path / "e.csv"
         curve = format_value(tuple(n / 7 for n in range(20_000)))
-        path.write_bytes(format_file([row(0, error=curve)], METRICS))
-        assert read_rows(path, METRICS).rows[0].metrics["error"] == curve
-
-    def test_trial_of_endless_digits_is_damage(self, tmp_path):
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file([row("9" * 5000, dataset="a"), row(1)], METRICS))
-        assert read_rows(path, METRICS).damaged == [2]
+        assert read(tmp_path, [row(0, error=curve)]).rows[0].metrics["error"] == curve
 
     @pytest.mark.parametrize("text", ["abc", "0.1 nan", "1e", "1,5", "--1", "٣"])
     def test_metric_that_is_no_number_is_damage_whatever_its_check(self, tmp_path, text):
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file([row(0, error=text), row(1)], METRICS))
-        assert (read_rows(path, METRICS).rows, read_rows(path, METRICS).damaged) == ([row(1)], [2])
+        assert read(tmp_path, [row(0, error=text), row(1)]) == ([row(1)], [2], False)
 
-    def test_provenance_comes_back(self, tmp_path):
-        path = tmp_path / "e.csv"
-        made = row(0)._replace(provenance=Provenance("0123abcd", "openblas-1 Haswell x86_64"))
-        path.write_bytes(format_file([made, row(1)], METRICS))
-        assert read_rows(path, METRICS).rows == [made, row(1)]
-        assert pd.read_csv(path).columns[-7:].tolist() == [
-            *("seconds", "code", "lock", "arithmetic", "params", "data", "check"),
-        ]
+    def test_trial_of_endless_digits_is_damage(self, tmp_path):
+        assert read(tmp_path, [row("9" * 5000, dataset="a"), row(1)]).damaged == [2]
 
     def test_many_rows_load_fast(self, tmp_path):
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file([row(n) for n in range(30_000)], METRICS))
+        data = format_file([row(n) for n in range(30_000)], METRICS)
         start = time.perf_counter()
-        assert len(read_rows(path, METRICS).rows) == 30_000
+        assert len(read(tmp_path, data).rows) == 30_000
         assert time.perf_counter() - start < 5
 
 
@@ -235,45 +202,45 @@ class TestRowsThatFellOut:
         assert [found.key.trial for found in read_rows(path, METRICS).rows] == [0, 2]
 
 
+@contextmanager
+def appending(path):
+    """Append rows as a study does."""
+    plan = SimpleNamespace(exhibit=SimpleNamespace(columns=METRICS, metrics=METRICS), stamps={})
+    store = Store(path, path.with_name("fallen.csv"), plan, Warrants())
+    with store.append(store.read()) as append:
+        yield append
+
+
 class TestWriter:
     def test_append_is_on_disk_when_it_returns(self, tmp_path):
         path = tmp_path / "deep" / "e.csv"
-        writer = EvidenceWriter(path, METRICS, [], clean=True)
-        writer.append([row(0)])
-        assert read_rows(path, METRICS).rows == [row(0)]
-        writer.append([row(1), row(2)])
-        writer.close()
+        with appending(path) as append:
+            append([row(0)])
+            assert read_rows(path, METRICS).rows == [row(0)]
+            append([row(1), row(2)])
         assert len(read_rows(path, METRICS).rows) == 3
 
     def test_unclean_file_is_repaired_first(self, tmp_path):
-        path = tmp_path / "e.csv"
-        path.write_bytes(format_file([row(0)], METRICS) + b"half a li")
-        writer = EvidenceWriter(path, METRICS, [row(0)], clean=False)
-        writer.append([row(1)])
-        writer.close()
-        contents = read_rows(path, METRICS)
-        assert contents.clean
-        assert len(contents.rows) == 2
+        read(tmp_path, format_file([row(0)], METRICS) + b"half a li")
+        with appending(tmp_path / "e.csv") as append:
+            append([row(1)])
+        assert read_rows(tmp_path / "e.csv", METRICS) == ([row(0), row(1)], [], True)
 
     def test_full_disk_leaves_no_half_line(self, tmp_path, monkeypatch):
-        path = tmp_path / "e.csv"
-        writer = EvidenceWriter(path, METRICS, [], clean=True)
-        writer.append([row(0)])
-        real = os.write
+        path, real = tmp_path / "e.csv", os.write
 
         def write_some(file, data):
             if len(data) < 20:
                 raise OSError(errno.ENOSPC, "No space left on device")
             return real(file, data[:10])
 
-        monkeypatch.setattr(os, "write", write_some)
-        with pytest.raises(EvidenceError, match="disk is full"):
-            writer.append([row(1)])
-        monkeypatch.undo()
-        writer.close()
-        contents = read_rows(path, METRICS)
-        assert contents.clean
-        assert contents.rows == [row(0)]
+        with appending(path) as append:
+            append([row(0)])
+            monkeypatch.setattr(os, "write", write_some)
+            with pytest.raises(EvidenceError, match="disk is full"):
+                append([row(1)])
+            monkeypatch.undo()
+        assert read_rows(path, METRICS) == ([row(0)], [], True)
 
     def test_atomic_write_leaves_equal_bytes_alone_and_no_litter(self, tmp_path):
         path = tmp_path / "e.csv"

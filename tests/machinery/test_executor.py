@@ -8,12 +8,11 @@ import time
 
 import numpy as np
 import pytest
-from support.machinery import MODULE, make_repository, open_fake, without_seconds
+from support.machinery import MODULE, change_params, make_repository, open_fake, without_seconds
 
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.executor import (
     InProcess,
-    ProcessPool,
     WorkerMismatchError,
     checked_row,
     execute,
@@ -26,7 +25,7 @@ from kernsemble.trials.executor import (
 )
 from kernsemble.trials.plan import Job, Stamp
 from kernsemble.trials.registry import Exhibit, available_papers, load_paper
-from kernsemble.trials.study import TrialsFailedError, number_of_jobs, raise_on_failures
+from kernsemble.trials.study import TrialsFailedError, number_of_jobs
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -92,13 +91,8 @@ def test_only_wanted_rows_are_kept_of_methods_computed_together(root):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_trials_that_fail_are_reported_and_the_others_go_on(root, jobs):
-    params = root / "params.yaml"
-    methods = "methods: [raises, warns, nan, fine]"
-    params.write_text(
-        params.read_text().replace(
-            "trouble: {datasets: [coin], runs", f"trouble: {{datasets: [coin], {methods}, runs"
-        )
-    )
+    some = "methods: [raises, warns, nan, fine]"
+    change_params(root, "trouble: {datasets: [coin], runs", f"trouble: {{datasets: [coin], {some}, runs")
     study = open_fake(root, jobs=jobs)
     report = study.run(["trouble"])
     assert {job.methods[0] for job in report.failures} == {"raises", "nan"}
@@ -107,7 +101,7 @@ def test_trials_that_fail_are_reported_and_the_others_go_on(root, jobs):
     with pytest.raises(
         TrialsFailedError, match=r"trouble / coin / raises / trial 0: ZeroDivisionError: no such"
     ):
-        raise_on_failures(report)
+        study.evidence("trouble")
     failures = study.folder / "failures.txt"
     assert "misbehave" in failures.read_text()
     study.run(["table1"])
@@ -122,29 +116,9 @@ def test_trial_that_kills_its_worker_fails_alone(root):
 
 
 def test_worker_killed_once_is_replaced(root, tmp_path):
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace('marker: ""', f"marker: {tmp_path / 'mark'}"))
+    change_params(root, 'marker: ""', f"marker: {tmp_path / 'mark'}")
     report = open_fake(root, jobs=2).run(["trouble"])
     assert {job.methods[0] for job in report.failures} == {"raises", "nan"}
-
-
-def test_worker_killed_from_outside_harms_no_trial(root):
-    pool = ProcessPool(2)
-    jobs = open_fake(root).plan("table1").jobs()
-    expected, _ = rows_of(jobs, InProcess())
-    killed = []
-
-    def kill_one(n):
-        if not killed:
-            killed.append(next(iter(pool._executor._processes)))
-            os.kill(killed[0], signal.SIGKILL)
-
-    rows = {}
-    report = execute(jobs, pool, lambda os_: rows.update({r.key: r for o in os_ for r in o.rows}), kill_one)
-    pool.stop()
-    assert killed
-    assert not report.failures
-    assert rows.keys() == expected.keys()
 
 
 def test_interrupt_stops_the_workers_and_keeps_what_is_done(root, request):
@@ -199,8 +173,7 @@ def test_worker_with_other_code_or_data_refuses(root):
 
 def test_overhead_of_a_trial_is_small(root, figure):
     study = open_fake(root, jobs=2)
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("methods: all, runs: 10", "methods: all, runs: 60"))
+    change_params(root, "methods: all, runs: 10", "methods: all, runs: 60")
     study.evidence("figure1")  # the pool is warm
     study = open_fake(root, jobs=2)
     start = time.perf_counter()

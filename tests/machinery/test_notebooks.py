@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import zip_longest
 from pathlib import Path
 
 import nbformat
@@ -14,7 +15,6 @@ from kernsemble.report.notebooks import (
     NotebookError,
     check_parameters,
     normalize,
-    out_of_sync,
     read_notebook,
     render_notebook,
     with_parameters,
@@ -36,6 +36,13 @@ CELLS = [
     'show_figure(study, figure, "figure1", alt="A line", exhibits=[])',
     'show_claims(study, "F2")',
 ]
+
+
+def out_of_sync(source, rendered, parameters):
+    """The cells (1, 2, ..) in which a rendered notebook differs from its source."""
+    found = [normalize(read_notebook(path), parameters).cells for path in (source, rendered)]
+    pairs = zip_longest(*([(cell.cell_type, cell.source) for cell in cells] for cells in found))
+    return [place for place, (ours, theirs) in enumerate(pairs, start=1) if ours != theirs]
 
 
 def make_notebook(*sources, parameters='scale = "quick"'):

@@ -5,8 +5,6 @@ from typing import Literal
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.fake_paper.trials import paper
 from support.machinery import FAKE
 
@@ -101,32 +99,6 @@ def test_broken_file_is_an_error_that_names_it(tmp_path, text, word):
 def test_missing_file_is_an_error(tmp_path):
     with pytest.raises(PlanError, match="cannot be read"):
         read_params(tmp_path / "params.yaml", paper)
-
-
-anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=5,
-)
-
-
-def places(value, path=()):
-    yield path
-    for name, inner in value.items() if isinstance(value, dict) else ():
-        yield from places(inner, (*path, name))
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.sampled_from([path for path in places(SECTION) if path]), anything)
-def test_any_value_anywhere_is_valid_or_a_plan_error(path, value):
-    try:
-        params = check_section(changed(*path, to=value), paper)
-    except PlanError as error:
-        assert path[-1] in str(error) or path[0] in str(error) or "fake_paper" in str(error)  # noqa: PT017
-    else:
-        for functions in paper.functions.values():
-            for function in functions:
-                params_hash(params.values(function))
 
 
 @pytest.mark.parametrize(

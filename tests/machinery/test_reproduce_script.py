@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -78,18 +76,3 @@ def test_make_refuses_it_before_it_installs_anything(scale):
 def test_failure_is_a_failure(checkout, failing):
     (checkout / "then").write_text(f'[ "$3" != {failing} ] || exit 1\n')
     assert run(checkout, "quick")[0] == 1
-
-
-def test_interrupted_it_starts_nothing_more(checkout):
-    (checkout / "then").write_text('[ "$3" != reproduce ] || { touch begun; sleep 30; }\n')
-    process = start(checkout, "quick")
-    end = time.monotonic() + 30
-    while not (checkout / "begun").exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=20)
-    assert process.returncode != 0
-    time.sleep(0.5)
-    assert (checkout / "calls").read_text().splitlines()[-1] == QUICK[0]
-    with pytest.raises(ProcessLookupError):  # nobody of the group is left
-        os.killpg(process.pid, 0)

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 
 import pytest
-from support.machinery import open_fake
+from support.machinery import change_params, open_fake
 
 from kernsemble.report.reproduction import Summary, compare
 from kernsemble.trials.registry import load_paper
@@ -90,8 +90,7 @@ def test_stale_missing_and_uncomputed_are_counted_apart(root, studies):
     assert compare_study(quick, paper).missing == 1
     quick.path("figure1").unlink()
     assert compare_study(quick, paper).uncomputed == 1
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("bias: 0.5", "bias: 0.25"))
+    change_params(root)
     fresh = open_fake(root, "quick")
     fresh.run(["table1"])
     agreement = compare_study(fresh, open_fake(root, compute=False))

@@ -47,6 +47,22 @@ def make_checkout(root):
     return root
 
 
+def clone_to(folder, *options):
+    """Clone the repository."""
+    subprocess.run(["git", "clone", "--quiet", *options, ROOT.as_uri(), str(folder)], check=True)
+    return folder
+
+
+def call(clone, *command, **variables):
+    """Run a program in a clone, with the clone's sources and no way to a network."""
+    if command[0] in ("dvc", "kernsemble"):
+        command = (sys.executable, "-m", *command)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KERNSEMBLE_")}
+    kept |= {"PYTHONPATH": str(clone / "src"), "DVC_NO_ANALYTICS": "1"}
+    kept |= dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9") | variables
+    return subprocess.run(command, cwd=clone, env=kept, capture_output=True, text=True, timeout=600)
+
+
 def make_environment(root, python=PYTHON, dvc=DVC):
     """Write a .venv whose programs hand over to those of the tests; `tools/setup` finds nothing to do."""
     programs = root / ".venv" / "bin"

@@ -23,6 +23,18 @@ def make_repository(folder: Path) -> Path:
     return folder
 
 
+def replace_in(path: Path, old: str, new: str) -> None:
+    """Replace what stands in a file."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def change_params(root: Path, old: str = "bias: 0.5", new: str = "bias: 0.25") -> None:
+    """Give the fake paper another parameter, or another selection of trials."""
+    replace_in(root / "params.yaml", old, new)
+
+
 def open_fake(root: Path, scale: str = "paper", **options) -> Study:
     """Open the fake paper."""
     return Study(MODULE, scale, root, **options)
@@ -65,3 +77,28 @@ def reload_paper(package: str):
     """Import a written paper anew and return it."""
     forget(package)
     return import_module(f"{package}.trials").paper
+
+
+class Written:
+    """A paper written on the spot, whose files can be changed between two studies; all of it is computed."""
+
+    def __init__(self, folder: Path, monkeypatch, params: str, **sources: str) -> None:
+        self.folder, self.sources = folder, sources
+        self.package = write_package(folder, monkeypatch, **sources)
+        (folder / "params.yaml").write_text(params)
+        reload_paper(self.package)
+        self.study().run()
+
+    def study(self, scale: str = "paper") -> Study:
+        """Open the paper as it is now."""
+        return Study(f"{self.package}.trials", scale, self.folder)
+
+    def edit(self, file: str, *pairs: tuple[str, str], text: str = "") -> None:
+        """Replace something in a file, or in a text that takes its place."""
+        path = self.folder / file
+        path.write_text(text or path.read_text())
+        for old, new in pairs:
+            replace_in(path, old, new)
+        # a source of the same length, written within a second, would be taken for the compiled one
+        shutil.rmtree(self.folder / self.package / "__pycache__", ignore_errors=True)
+        reload_paper(self.package)

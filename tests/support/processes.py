@@ -33,10 +33,7 @@ def make_repository(folder):
     shutil.copy(HERE / "slow_paper" / "params.yaml", folder)
     (folder / "published" / "published.csv").write_text("paper,exhibit,row,column,mean,spread\n")
     (folder / "published" / "claims.yaml").write_text("[]\n")
-    cells = [
-        new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}),
-        new_code_cell(READS),
-    ]
+    cells = [new_code_cell('scale = "quick"', metadata={"tags": ["parameters"]}), new_code_cell(READS)]
     nbformat.write(new_notebook(cells=cells), folder / "notebooks" / "slow_paper" / "slow_paper.ipynb")
     return folder
 
@@ -111,8 +108,9 @@ class Run:
 
 
 def heed_interrupts():
-    """Tests that a shell started in the background ignore ^C, and what they start would, too."""
+    """Tests in the background of a shell ignore ^C, those under nohup SIGHUP: what they start would, too."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def marked(mark):

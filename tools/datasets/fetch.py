@@ -17,13 +17,7 @@ from datasets.registries import fetch_package
 from kernsemble.data.archives import UnsafeArchiveError, list_members, read_picture
 from kernsemble.data.base import DatasetDamaged, DatasetUnavailable
 from kernsemble.data.images import IMAGE_ENDINGS
-from kernsemble.data.large import (
-    cache_folder,
-    fetch_command,
-    load_large,
-    receipt_path,
-    registered_digest,
-)
+from kernsemble.data.large import cache_folder, fetch_command, load_large, receipt_path, registered_digest
 from kernsemble.data.npz import array_digest, file_digest, read_npz, write_npz
 from kernsemble.data.sources import Source
 from kernsemble.data.store import check_form

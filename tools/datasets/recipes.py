@@ -13,15 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.parsers import (
-    parse_arff,
-    parse_idx,
-    parse_libsvm,
-    parse_rda,
-    parse_table,
-    to_codes,
-    to_floats,
-)
+from datasets.parsers import parse_arff, parse_idx, parse_libsvm, parse_rda, parse_table, to_codes, to_floats
 
 
 @dataclass(frozen=True)

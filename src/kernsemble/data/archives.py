@@ -38,16 +38,9 @@ def _explained(archive: str) -> Iterator[None]:
 
 
 def read_member(name: str, content: bytes, path: str) -> bytes:
-    """Return one member of an archive held in memory.
+    """Return one member of an archive held in memory; ``!`` in its path separates archives inside archives.
 
-    Parameters
-    ----------
-    name : str
-        File name of the archive; its ending tells the format (zip, whl, tar, tar.gz, tgz, tar.xz, deb).
-    content : bytes
-        The archive.
-    path : str
-        Member to read; ``!`` separates archives inside archives.
+    The ending of the archive's name tells the format (zip, whl, tar, tar.gz, tgz, tar.xz, deb).
 
     Examples
     --------

@@ -18,15 +18,7 @@ from kernsemble.data.sources import KINDS, Source, dataset_names, get_source
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m kernsemble.data") -> int:
-    """Run one command and return the exit status: 0 all well, 1 a finding or a failure, 2 wrong usage.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        By default those of the process.
-    prog : str
-        How the command was called, for its help.
-    """
+    """Run one command and return the exit status: 0 all well, 1 a finding or a failure, 2 wrong usage."""
     options = build_parser(prog).parse_args(arguments)
     try:
         return options.command(options)
@@ -81,16 +73,14 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from kernsemble.data.store import data_folder
-    from kernsemble.data.verify import verify
+    from kernsemble.data.store import data_folder, verify
 
     folder = options.folder or data_folder()
-    findings = [verify(source, folder) for source in _core_sources(options.names)]
-    problems = [finding.problem for finding in findings if finding.problem]
-    for problem in problems:
+    found = [verify(source, folder) for source in _core_sources(options.names)]
+    for problem in filter(None, found):
         sys.stderr.write(f"{problem}\n")
-    _say(f"{len(findings) - len(problems)} of {len(findings)} datasets in {folder} are as registered.")
-    return 1 if problems else 0
+    _say(f"{found.count('')} of {len(found)} datasets in {folder} are as registered.")
+    return 1 if any(found) else 0
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -127,11 +117,9 @@ def _is_here(source: Source) -> bool:
 def _fetch(options: argparse.Namespace) -> int:
     fetch = _builder("fetch").fetch
     kinds = ("large", "splits")
-    names = (
-        [name for kind in kinds for name in dataset_names(kind)] if options.name == "all" else [options.name]
-    )
+    every = [name for kind in kinds for name in dataset_names(kind)]
     failed = 0
-    for source in (get_source(name) for name in names):
+    for source in map(get_source, every if options.name == "all" else [options.name]):
         if source.kind == "core":
             raise ValueError(f"{source.name} is not a large set: dvc pull brings it.")
         try:

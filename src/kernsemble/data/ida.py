@@ -47,7 +47,6 @@ IDA_SIZES = {
     "waveform": (400, 4600),
 }
 OFFICIAL_NAMES = ("banana", "breast-cancer", "german", "heart", "image", "ringnorm", "titanic", "waveform")
-N_REALISATIONS = 10
 _SHORT_NAMES = {"b-cancer": "breast-cancer", "f-solar": "flare-solar"}
 
 

@@ -90,23 +90,16 @@ def read_image_archive(path: Path) -> tuple[EncodedImages, list[str]]:
 
 
 def read_image_folders(folder: Path, per_class: int | None = None) -> tuple[EncodedImages, list[str]]:
-    """Return the grey images of FOLDER/CLASS/... and their classes.
+    """Return the grey images of FOLDER/CLASS/... (the layout of SUN and of Scene15) and their classes.
 
-    Parameters
-    ----------
-    folder : Path
-        One folder a class; the layout of SUN and of Scene15.
-    per_class : int, optional
-        Keep the first images of each class, in the order of their names (200 for lin2012's subset of SUN).
+    With ``per_class``, the first of each class in the order of their names.
     """
     paths: list[Path] = []
     labels: list[str] = []
     for place in sorted(entry for entry in folder.iterdir() if entry.is_dir()):
-        found = sorted(entry for entry in place.rglob("*") if entry.suffix.lower() in IMAGE_ENDINGS)[
-            :per_class
-        ]
-        paths += found
-        labels += [place.name] * len(found)
+        found = sorted(entry for entry in place.rglob("*") if entry.suffix.lower() in IMAGE_ENDINGS)
+        paths += found[:per_class]
+        labels += [place.name] * len(found[:per_class])
     if not paths:
         raise FileNotFoundError(f"{folder}: expected folders of images, one a class, found none.")
     return EncodedImages(paths), labels
@@ -115,10 +108,7 @@ def read_image_folders(folder: Path, per_class: int | None = None) -> tuple[Enco
 def read_voc2007(folder: Path) -> tuple[EncodedImages, list[str]]:
     """Return the images of PASCAL VOC 2007 that show objects of one class only, and that class.
 
-    Parameters
-    ----------
-    folder : Path
-        ``VOCdevkit/VOC2007`` with its folders Annotations and JPEGImages.
+    The folder is ``VOCdevkit/VOC2007`` with its folders Annotations and JPEGImages.
     """
     paths: list[Path] = []
     labels: list[str] = []
@@ -134,31 +124,16 @@ def read_voc2007(folder: Path) -> tuple[EncodedImages, list[str]]:
 
 # In the order of the annotation's columns.
 LABELME_CLASSES = (
-    "person",
-    "car",
-    "building",
-    "window",
-    "tree",
-    "sign",
-    "door",
-    "bookshelf",
-    "chair",
-    "table",
-    "keyboard",
-    "head",
+    *("person", "car", "building", "window", "tree", "sign"),
+    *("door", "bookshelf", "chair", "table", "keyboard", "head"),
 )
 
 
 def read_labelme12(folder: Path, part: str = "train") -> tuple[EncodedImages, list[str]]:
     """Return the images of LabelMe-12-50k in which one class is present and no other, and that class.
 
-    Parameters
-    ----------
-    folder : Path
-        Holds ``annotation-train.txt``, ``annotation-test.txt`` and the images: a line gives an image's name
-        without its ending and twelve values, -1 where a class is absent.
-    part : {"train", "test"}
-        Official part.
+    The folder holds ``annotation-train.txt``, ``annotation-test.txt`` and the images: a line gives an image's
+    name without its ending and twelve values, -1 where a class is absent.
     """
     annotation = folder / f"annotation-{part}.txt"
     if not annotation.is_file():

@@ -8,21 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from kernsemble.data.base import Dataset, DatasetDamaged, DatasetUnavailable
-from kernsemble.data.npz import array_digest, decode_features, read_npz
+from kernsemble.data.npz import array_digest, decode_features, file_digest, read_npz
 from kernsemble.data.sources import Source, get_source
 
 
 def load(name: str) -> Dataset:
-    """Return a dataset by its canonical name or an alias, checked against ``sources.yaml``.
-
-    Parameters
-    ----------
-    name : str
-        A name of ``python -m kernsemble.data list``.
-
-    Returns
-    -------
-    Dataset
+    """Return a dataset by its name in ``python -m kernsemble.data list``, checked against ``sources.yaml``.
 
     Raises
     ------
@@ -97,6 +88,23 @@ def check_form(dataset: Dataset, source: Source, path: Path) -> None:
             raise DatasetDamaged(
                 f"{path}: expected {what} {expected}, found {found}. Repair: {repair_command(source)}"
             )
+
+
+def verify(source: Source, folder: Path) -> str:
+    """Return what is wrong with the file of a core set, with the repair; nothing when all is well."""
+    path, repair = folder / source.file, repair_command(source)
+    if not path.is_file():
+        return f"{path}: expected a file, found none. Repair: {repair}"
+    try:
+        build_dataset(source, read_npz(path, repair), path)
+    except DatasetDamaged as damage:
+        return str(damage)
+    found, expected = file_digest(path), source.sha256.get("file")
+    if found == expected:
+        return ""
+    return (
+        f"{path}: expected a file with sha256 {expected}, found {found} (its arrays agree). Repair: {repair}"
+    )
 
 
 def core_path(source: Source) -> Path:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from kernsemble.trials.errors import PlanError
+from kernsemble.trials.errors import PlanError, shown
 
-SCALES = ("quick", "paper", "smoke")
+SMALLER = ("quick", "smoke")  # scales than the paper's
 OK, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -69,128 +69,93 @@ def build_parser() -> argparse.ArgumentParser:
         "options; KERNSEMBLE_ROOT names the repository.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_list(commands)
+    about = "papers, exhibits, trials done, stale, and time left"
+    one = _add(commands, list_papers, about, ("paper", "quick", "smoke"))
+    _flags(one, why="say of stale rows what made them so")
+    _add_jobs(one, "processes that the time left counts with")
     _add_reproduce(commands)
-    _add_verify(commands)
-    _add_diff(commands)
-    _add_adopt(commands)
-    command = _add(commands, "ledger", ledger, "judge every printed number and claim: results/paper/ledger.*")
-    command.add_argument(
-        "--check", action="store_true", help="write nothing; fail when the files would change"
+    one = _add(commands, verify, "compare computed trials with the committed evidence", SMALLER)
+    _flags(
+        one,
+        compute="compute missing trials first, instead of counting them",
+        strict="fail on stale and missing trials too, not only on other numbers",
     )
-    command = _add(
-        commands, "fingerprint", fingerprint, "write what evidence must come from: results/fingerprints"
+    receipt = "write what ran here, on what, and what agrees, as JSON"
+    one.add_argument("--receipt", type=Path, metavar="FILE", help=receipt)
+    _add_jobs(one)
+    moved = "show which means a change of code or parameters moved, beside the committed"
+    _flags(_add(commands, diff, moved, SMALLER), all="show means that did not change, too")
+    sample = "compute a sample of the committed rows of older code again; if equal, they count"
+    one = _add(commands, adopt, sample)
+    _flags(
+        one,
+        dry_run="say what would be computed, and how long",
+        bits="only rows equal to the last digit are equal",
     )
-    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
+    _add_jobs(one)
+    one = _add(commands, ledger, "judge every printed number and claim: results/paper/ledger.*", papers="")
+    _flags(one, check="write nothing; fail when the files would change")
+    _add(commands, fingerprint, "write what evidence must come from: results/fingerprints")
     _add_rank(commands)
     commands.add_parser("data", help="list, verify, build and fetch datasets (data --help)", add_help=False)
     return parser
 
 
-def _add(commands: argparse._SubParsersAction, name: str, function: Callable, help_text: str):
-    command = commands.add_parser(name, help=help_text, description=help_text.capitalize() + ".")
+def _add(
+    commands: argparse._SubParsersAction,
+    function: Callable,
+    about: str,
+    scales: Sequence[str] = (),
+    papers: str = "*",
+) -> argparse.ArgumentParser:
+    """Add a command that takes papers (so many, or none), and one of some scales, by default the first."""
+    name = function.__name__.removesuffix("_papers")
+    command = commands.add_parser(name, help=about, description=about.capitalize() + ".")
     command.set_defaults(command=function)
+    if papers:
+        told = "papers (default: all)" if papers == "*" else "papers, or 'all'"
+        command.add_argument("papers", nargs=papers, metavar="KEY", help=told)
+    if scales:
+        command.add_argument("--scale", choices=scales, default=scales[0], help=f"default: {scales[0]}")
     return command
 
 
-def _add_list(commands: argparse._SubParsersAction) -> None:
-    command = _add(commands, "list", list_papers, "papers, exhibits, trials done, stale, and time left")
-    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
-    command.add_argument("--scale", choices=SCALES, default="paper", help="default: paper")
-    command.add_argument("--why", action="store_true", help="say of stale rows what made them so")
-    command.add_argument("--jobs", type=int, metavar="N", help="processes that the time left counts with")
+def _flags(command: argparse._ActionsContainer, **about: str) -> None:
+    for name, told in about.items():
+        command.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=told)
+
+
+def _add_jobs(command: argparse.ArgumentParser, about: str = "processes (default: all cores)") -> None:
+    command.add_argument("--jobs", type=int, metavar="N", help=about)
 
 
 def _add_reproduce(commands: argparse._SubParsersAction) -> None:
-    command = _add(
-        commands, "reproduce", reproduce, "compute a paper's missing evidence, then run its notebook"
-    )
-    command.add_argument("papers", nargs="+", metavar="KEY", help="papers, or 'all'")
-    command.add_argument("--scale", choices=SCALES, default="quick", help="how much of it (default: quick)")
-    command.add_argument(
-        "--fresh",
-        action="store_true",
-        default=os.environ.get("KERNSEMBLE_FRESH", "") not in ("", "0"),
-        help="compute everything anew, from nothing",
-    )
-    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
-    command.add_argument(
-        "--cluster",
-        metavar="ADDRESS",
-        default=os.environ.get("KERNSEMBLE_CLUSTER") or None,
-        help="a Dask scheduler, such as tcp://10.0.0.1:8786",
-    )
+    about = "compute a paper's missing evidence, then run its notebook"
+    command = _add(commands, reproduce, about, ("quick", "paper", "smoke"), papers="+")
+    _flags(command, fresh="compute everything anew, from nothing")
+    command.set_defaults(fresh=os.environ.get("KERNSEMBLE_FRESH", "") not in ("", "0"))
+    _add_jobs(command)
+    address, about = os.environ.get("KERNSEMBLE_CLUSTER"), "a Dask scheduler, such as tcp://10.0.0.1:8786"
+    command.add_argument("--cluster", metavar="ADDRESS", default=address or None, help=about)
     command.add_argument("--exhibit", action="append", metavar="NAME", help="only this exhibit (repeatable)")
-    one = command.add_mutually_exclusive_group()
-    one.add_argument("--no-notebook", action="store_true", help="compute evidence only")
-    one.add_argument(
-        "--no-compute", action="store_true", help="render the notebook only; it says what evidence is missing"
+    _flags(
+        command.add_mutually_exclusive_group(),
+        no_notebook="compute evidence only",
+        no_compute="render the notebook only; it says what evidence is missing",
+        older="render only, and show rows of older code, too; it says so",
     )
-    one.add_argument(
-        "--older",
-        action="store_true",
-        help="render only, and show rows of older code, too; it says so",
-    )
-
-
-def _add_verify(commands: argparse._SubParsersAction) -> None:
-    command = _add(commands, "verify", verify, "compare computed trials with the committed evidence")
-    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
-    command.add_argument("--scale", choices=("quick", "smoke"), default="quick", help="default: quick")
-    command.add_argument(
-        "--compute", action="store_true", help="compute missing trials first, instead of counting them"
-    )
-    command.add_argument(
-        "--strict",
-        action="store_true",
-        help="fail on stale and missing trials too, not only on other numbers",
-    )
-    command.add_argument(
-        "--receipt", type=Path, metavar="FILE", help="write what ran here, on what, and what agrees, as JSON"
-    )
-    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
-
-
-def _add_diff(commands: argparse._SubParsersAction) -> None:
-    command = _add(
-        commands, "diff", diff, "show which means a change of code or parameters moved, beside the committed"
-    )
-    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
-    command.add_argument("--scale", choices=("quick", "smoke"), default="quick", help="default: quick")
-    command.add_argument("--all", action="store_true", help="show means that did not change, too")
-
-
-def _add_adopt(commands: argparse._SubParsersAction) -> None:
-    command = _add(
-        commands,
-        "adopt",
-        adopt,
-        "compute a sample of the committed rows of older code again; if equal, they count",
-    )
-    command.add_argument("papers", nargs="*", metavar="KEY", help="papers (default: all)")
-    command.add_argument("--dry-run", action="store_true", help="say what would be computed, and how long")
-    command.add_argument("--bits", action="store_true", help="only rows equal to the last digit are equal")
-    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
 
 
 def _add_rank(commands: argparse._SubParsersAction) -> None:
-    command = _add(
-        commands,
-        "rank",
-        rank,
-        "fit your own estimator on the arena's splits and set it beside the committed rows of all methods",
-    )
-    command.add_argument(
-        "factory",
-        metavar="MODULE:FACTORY",
-        help="what makes your classifier, or a list of configurations, the simplest first",
-    )
+    about = "fit your own estimator on the arena's splits and set it beside the committed rows of all methods"
+    command = _add(commands, rank, about, papers="")
+    about = "what makes your classifier, or a list of configurations, the simplest first"
+    command.add_argument("factory", metavar="MODULE:FACTORY", help=about)
     command.add_argument("--dataset", action="append", metavar="NAME", help="only this set (repeatable)")
     command.add_argument("--runs", type=int, metavar="N", help="folds of each set (default: all)")
-    command.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
-    command.add_argument(
-        "--out", type=Path, metavar="FILE", help="your rows (default: rank-FACTORY.csv, here)"
-    )
+    _add_jobs(command)
+    about = "your rows (default: rank-FACTORY.csv, here)"
+    command.add_argument("--out", type=Path, metavar="FILE", help=about)
 
 
 def _keys(names: Sequence[str]) -> list[str]:
@@ -199,9 +164,9 @@ def _keys(names: Sequence[str]) -> list[str]:
     from kernsemble.trials.rooms import STUDIES
 
     for name in names:
-        module = "." in name and all(map(str.isidentifier, name.split(".")))
+        module = "." in name and len(name) < 200 and all(map(str.isidentifier, name.split(".")))
         if name not in (*STUDIES, "all") and not module:
-            raise PlanError(f"No paper {name!r}; there are {', '.join(STUDIES)}, and 'all'.")
+            raise PlanError(f"No paper {shown(name)}; there are {', '.join(STUDIES)}, and 'all'.")
     return list(available_papers()) if not names or "all" in names else list(names)
 
 

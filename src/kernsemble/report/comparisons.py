@@ -60,18 +60,8 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 def best_methods(values: np.ndarray, *, alpha: float = 0.05, higher: bool = False) -> np.ndarray:
     """Return which methods cannot be told from the best: paired t-tests against it, Holm over methods.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_runs, n_methods)
-        Paired runs: all methods of a row saw the same split.
-    alpha : float
-        Family-wise level.
-    higher : bool
-        Whether larger values are better.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_methods,)
+    ``values`` are paired runs (runs x methods): all methods of a row saw the same split. ``alpha`` is the
+    family-wise level; ``higher`` says that larger values are better.
     """
     means = values.mean(axis=0)
     best = int(np.argmax(means) if higher else np.argmin(means))
@@ -91,13 +81,7 @@ def resample(
 ) -> np.ndarray:
     """Return a statistic of resamples of the runs.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_runs, ...), or a tuple of them
-        Runs are resampled along the first axis: together within an array (paired), separately between arrays.
-    statistic : callable
-        Takes the resampled array(s).
-    n_resamples, seed : int
+    Runs are resampled along the first axis: together within an array (paired), separately between arrays.
     """
     arrays = values if isinstance(values, tuple) else (values,)
     rng = np.random.default_rng(seed)
@@ -115,9 +99,7 @@ def bootstrap_probability(
     n_resamples: int = 2000,
     seed: int = 0,
 ) -> float:
-    """Return the share of resamples of the runs for which a statement is true.
-
-    Parameters as of ``resample``; the statement takes the resampled array(s).
+    """Return the share of resamples of the runs (see `resample`) for which a statement is true.
 
     Examples
     --------

@@ -88,16 +88,9 @@ Found = Sample | Derived | _Apart
 class Finding:
     """What a check found.
 
-    Attributes
-    ----------
-    holds : bool or mapping of str to Answer
-        Whether the claim holds; of a claim in parts, the number that decides each.
-    probability : float or None
-        Share of bootstrap resamples in which a claim without parts holds.
-    note : str
-        The numbers in words; facts are named in braces, as in ``say``.
-    facts : mapping of str to float or str
-        What the rule computed, by the names that the check declares.
+    ``holds`` says whether the claim does; of a claim in parts, the number that decides each. Of one without,
+    ``probability`` is the share of bootstrap resamples in which it holds. ``facts`` are what the rule
+    computed, by the names that the check declares; ``note`` says the numbers, with facts in braces.
     """
 
     holds: bool | Mapping[str, Answer]
@@ -150,26 +143,10 @@ _OURS = {"claim": "{:.3f}".format, "part": "{:.4g}".format}
 class LedgerRow:
     """One row of the ledger.
 
-    Attributes
-    ----------
-    paper, exhibit, row, column : str
-        ``row`` is the id of a claim, ``column`` the name of its part.
-    kind : {"cell", "claim", "part"}
-    printed, printed_spread : str
-        With the digits that are printed; empty for a claim.
-    ours, ours_spread, z : float or None
-        As computed; for a claim, ``ours`` is its probability.
-    runs : int or None
-    verdict : Verdict
-    note : str
-    repeats : str
-        Where the same number is printed first; such a row counts nowhere.
-    best, best_spread, best_z : float or None
-        By the best reading, where it is another than the declared one.
-    best_runs : int or None
-    best_verdict : Verdict or None
-    best_reading : str
-        What the best reading is.
+    Of a claim, ``row`` is its id, ``column`` the name of a part, and ``ours`` its probability. Printed
+    numbers keep their digits, ours are as computed. ``repeats`` says where the same number is printed first:
+    such a row counts nowhere. The best reading is there where it is another than the declared one. A number
+    of ours beside which nothing is printed has no verdict; the ledger has no such row.
     """
 
     paper: str
@@ -183,7 +160,7 @@ class LedgerRow:
     ours_spread: float | None
     runs: int | None
     z: float | None
-    verdict: Verdict
+    verdict: Verdict | None
     note: str
     repeats: str = ""
     best: float | None = None
@@ -224,9 +201,7 @@ class Rule:
     exhibit, row, column : str or tuple of str
         The cells that the rule is about.
     evidence, dataset, method, metric : str
-        The sample that stands beside such a cell.
-    read : callable, optional
-        Function ``(study, exhibit, row, column)`` that finds what no single sample is.
+        The sample that stands beside such a cell; ``read`` finds what no single sample is.
     spread : {"standard error", "standard deviation", None}
         What the paper prints beside its numbers. None: nothing, and our deviation stands for theirs.
     runs : int or None
@@ -234,10 +209,8 @@ class Rule:
     unit : tuple of str or None
         Exhibit, row and column of the printed cell to which ratios are compared, such as seconds of one
         method of the same block. With ``other_task`` the ratio is told and not judged.
-    other_task : str
-        What the paper does not say of its task, so that ours is a guess.
-    unavailable : str
-        What cannot be had, and what stands in for it.
+    other_task, unavailable : str
+        What the paper does not say of its task, so that ours is a guess; what cannot be had.
     repeats : tuple of str or None
         Exhibit, row and column of the cell that prints the same number.
     name : str
@@ -307,8 +280,7 @@ class Rule:
         if self.read:
             return self.read(study, *where)
         evidence, metric, dataset, method = self.place(*where)
-        sample = study.evidence(evidence).sample(metric, dataset=dataset, method=method)
-        return sample
+        return study.evidence(evidence).sample(metric, dataset=dataset, method=method)
 
 
 @cache
@@ -320,23 +292,10 @@ def _pattern(text: str) -> re.Pattern[str]:
 class Reading:
     """How a paper's printed numbers are read off its evidence, the checks of its claims, and its facts.
 
-    Parameters
-    ----------
-    key : str
-        Key of the paper.
-    rules : sequence of Rule
-        The declared reading, from the general to the exceptions: the last that covers a cell is its own.
-    best : sequence of Rule
-        The best reading, chosen after the numbers had been seen, where it is another; each with its name.
-
-    Attributes
-    ----------
-    checks : dict of str to callable
-        The check ``(study) -> Finding`` of each claim.
-    sources : dict of str to callable
-        The facts ``(study) -> mapping`` of exhibits.
-    declared : dict of str to tuple of str
-        The names of the facts of each claim and exhibit.
+    ``rules`` are the declared reading, from the general to the exceptions: the last that covers a cell is its
+    own. ``best`` is another, chosen after the numbers had been seen; each of its rules has a name. ``checks``
+    has the function ``(study) -> Finding`` of each claim, ``sources`` those of the facts of exhibits,
+    ``declared`` the names of all facts.
     """
 
     def __init__(self, key: str, rules: Sequence[Rule] = (), best: Sequence[Rule] = ()) -> None:
@@ -476,9 +435,21 @@ def _compared(cell: PrintedCell, ours: Sample | Derived, rule: Rule) -> LedgerRo
     return _row(cell, verdict, ours, rule, basis, z)
 
 
+def own_row(cell: PrintedCell, rule: Rule, study: Study) -> LedgerRow:
+    """Return the row of a method that the paper does not have, beside a cell that stands for it."""
+    try:
+        found = rule.find(study, cell)
+    except IncompleteEvidenceError:
+        found = None
+    sample = found if isinstance(found, Sample) else getattr(found, "ours", None)
+    known = isinstance(sample, Sample) and len(sample.values)
+    verdict = None if known and sample.complete else Verdict.PENDING
+    return _row(replace(cell, mean="", spread=""), verdict, sample if known else None, rule)
+
+
 def _row(
     cell: PrintedCell,
-    verdict: Verdict,
+    verdict: Verdict | None,
     ours: Sample | Derived | None = None,
     rule: Rule | None = None,
     note: str = "",
@@ -689,14 +660,7 @@ BEGIN, END = "<!-- score: written by python -m kernsemble ledger -->", "<!-- end
 
 
 def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".format) -> str:
-    """Return the totals of each paper and of all as tables in Markdown: printed numbers, claims, parts.
-
-    Parameters
-    ----------
-    rows : sequence of LedgerRow
-    link : callable, optional
-        How the key of a paper is shown.
-    """
+    """Return the totals of each paper and of all as tables in Markdown: printed numbers, claims, parts."""
     counts = totals(rows)
     every = {link(key): counts.get(key, _count([])) for key in PAPERS} | {"**all**": counts["overall"]}
     columns = {

@@ -39,13 +39,7 @@ def render_notebook(
 ) -> None:
     """Execute a notebook and write it, normalized, in one step.
 
-    Parameters
-    ----------
-    source, target : Path
-    parameters : mapping
-        Values for names that the cell tagged "parameters" assigns; others are refused.
-    environment : mapping of str to str, optional
-        Variables for the kernel.
+    Parameters are values for names that the cell tagged "parameters" assigns; others are refused.
     """
     check_parameters(read_notebook(source), parameters, source)
     executed = _execute(source, parameters, environment or {})
@@ -222,15 +216,3 @@ def _addresses(notebook: nbformat.NotebookNode) -> list[int]:
         for output in cell.get("outputs", [])
     }
     return [number for number, parts in texts.items() if any(_ADDRESS.search(part) for part in parts)]
-
-
-def out_of_sync(source: Path, rendered: Path, parameters: Mapping[str, Any]) -> list[int]:
-    """Return the cells (1, 2, ..) in which a rendered notebook differs from its source."""
-    ours, theirs = (_texts(normalize(read_notebook(path), parameters)) for path in (source, rendered))
-    shorter, longer = sorted((len(ours), len(theirs)))
-    different = [i + 1 for i in range(shorter) if ours[i] != theirs[i]]
-    return different + list(range(shorter + 1, longer + 1))
-
-
-def _texts(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
-    return [(cell.cell_type, cell.source) for cell in notebook.cells]

@@ -10,13 +10,13 @@ import hashlib
 import json
 import platform
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import kernsemble
+from kernsemble.trials.adoption import head_of
 from kernsemble.trials.arithmetic import provenance
 from kernsemble.trials.study import Study
 from kernsemble.trials.verification import RULE, Agreement
@@ -25,22 +25,15 @@ COUNTS = ("trials", "agree", "differ", "parted", "stale", "missing", "uncomputed
 
 
 def make_receipt(studies: Sequence[Study], agreements: Mapping[str, Agreement]) -> dict[str, Any]:
-    """Return the receipt of a comparison, ready for ``json``.
-
-    Parameters
-    ----------
-    studies : sequence of Study
-        The papers at the scale that was compared.
-    agreements : mapping of str to Agreement
-        The comparison of each, by its key.
-    """
+    """Return the receipt of a comparison: papers at a scale, and the agreement of each."""
     total = Agreement()
     for agreement in agreements.values():
         total.merge(agreement)
     lock, arithmetic = provenance()
+    head, changed = head_of(studies[0].root)
     return {
         "date": datetime.now(UTC).date().isoformat(),
-        "commit": commit(studies[0].root),
+        "commit": head + ("+" if changed else "") or "unknown",
         "version": kernsemble.__version__,
         "lock": lock,
         "python": platform.python_version(),
@@ -73,18 +66,6 @@ def digest_of_rows(study: Study) -> str:
             line = [name, *map(str, key), *(f"{metric}={row.get(metric, '')}" for metric in metrics)]
             digest.update(("\t".join(line) + "\n").encode())
     return digest.hexdigest()
-
-
-def commit(root: Path) -> str:
-    """Return the commit that is checked out, with "+" where files differ from it; "unknown" without git."""
-    try:
-        head, changed = (
-            subprocess.check_output(["git", *words], cwd=root, text=True, stderr=subprocess.DEVNULL).strip()
-            for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return head + ("+" if changed else "")
 
 
 def processor() -> str:

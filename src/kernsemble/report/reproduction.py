@@ -18,7 +18,6 @@ from kernsemble.report.published import own_cells, own_claims, read_cells, read_
 from kernsemble.trials.adoption import Origins
 from kernsemble.trials.errors import PlanError, duration, note
 from kernsemble.trials.evidence import Evidence, write_atomically
-from kernsemble.trials.executor import Report
 from kernsemble.trials.plan import Key
 from kernsemble.trials.rooms import FOLDER, PAPERS
 from kernsemble.trials.study import Study, TrialsFailedError, find_root, number_of_jobs, raise_on_failures
@@ -156,17 +155,17 @@ def reproduce_paper(
     """Compute a paper's missing evidence, run its notebook, and compare with the committed evidence.
 
     Results go to ``results/SCALE/KEY``. At a smaller scale than the paper's, ``agreement.json`` there holds
-    the comparison, and the notebook is not run again when nothing has changed since it was. Without
-    ``compute``, it is rendered from what is there, and says what is missing; with ``older``, rows of older
-    code are shown, and it says how many.
-    Failures go into the summary, or are raised with ``stop_on_error``.
+    the comparison, and the notebook is not run again when nothing has changed since it was. Failures go into
+    the summary, or are raised with ``stop_on_error``.
     """
     root = root or find_root()
     n_jobs = number_of_jobs(jobs)
     try:
         study = Study(key, scale, root, jobs=n_jobs, cluster=cluster, compute=compute, older=older)
         if study.compute:
-            tell_warnings(report := study.run(exhibits, fresh=fresh))
+            report = study.run(exhibits, fresh=fresh)
+            for message, count in report.warnings.most_common(10):
+                note(f"{count} trials warned: {message}")
             raise_on_failures(report)
             Origins(study).remember()
         if notebook and (fresh or not is_rendered(study)):
@@ -179,24 +178,18 @@ def reproduce_paper(
         summary.failed[key] = str(error)
 
 
-def tell_warnings(report: Report) -> None:
-    """Say once what trials warned of."""
-    for message, count in report.warnings.most_common(10):
-        note(f"{count} trials warned: {message}")
-
-
 def render_paper(study: Study) -> None:
     """Run a paper's notebook at the study's scale; its evidence is there already."""
-    source = article(study)
-    environment = {"KERNSEMBLE_JOBS": str(study.jobs), "KERNSEMBLE_ROOT": str(study.root)}
-    if not study.compute:
-        environment["KERNSEMBLE_COMPUTE"] = "0"
-    if study.older:
-        environment["KERNSEMBLE_OLDER"] = "1"
-    if study.cluster:
-        environment["KERNSEMBLE_CLUSTER"] = study.cluster
+    environment = {
+        "KERNSEMBLE_JOBS": str(study.jobs),
+        "KERNSEMBLE_ROOT": str(study.root),
+        "KERNSEMBLE_COMPUTE": str(int(study.compute)),
+        "KERNSEMBLE_OLDER": str(int(study.older)),
+        "KERNSEMBLE_CLUSTER": study.cluster or "",
+    }
     note(f"{study.key}: running its notebook")
-    render_notebook(source, study.folder / f"{study.key}.ipynb", {"scale": study.scale}, environment)
+    target = study.folder / f"{study.key}.ipynb"
+    render_notebook(article(study), target, {"scale": study.scale}, environment)
     if study.scale != "paper":  # what is committed is DVC's matter
         write_atomically(study.folder / RENDERED, _rendering(study).encode())
 

@@ -51,22 +51,13 @@ class Said(str):
     """Text that a notebook shows as Markdown."""
 
     __slots__ = ()
-
-    def _repr_markdown_(self) -> str:
-        return str(self)
-
-    def __repr__(self) -> str:
-        return str(self)
+    _repr_markdown_ = __repr__ = str.__str__
 
 
 def say(study: Study, text: str) -> Said:
-    """Return a text with its numbers, for names in braces and formats as in ``str.format``.
+    """Return Markdown with its numbers: names in braces (see the module), formats as in ``str.format``.
 
-    Parameters
-    ----------
-    study : Study
-    text : str
-        Markdown. Names: see the module. Braces that are meant, as in formulas, are doubled.
+    Braces that are meant, as in formulas, are doubled.
     """
     facts = Facts(study)
     return Said("\n\n".join(filter(None, (facts.fill(text.strip()), facts.caveat()))))

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import product
 from typing import Literal
 
 import numpy as np
 
-from kernsemble.report.comparisons import best_methods, mean_and_spread, significant
-from kernsemble.report.ledger import LedgerRow, Reading, Rule, judge_cell, judge_claim, load_reading
+from kernsemble.report.comparisons import best_methods, mean_and_spread
+from kernsemble.report.ledger import LedgerRow, Reading, Rule, judge_cell, judge_claim, load_reading, own_row
 from kernsemble.report.published import PrintedCell, own_cells, own_claims
 from kernsemble.report.verdicts import Verdict
 from kernsemble.trials.errors import PlanError
@@ -38,15 +39,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that knows how to show itself.
-
-    Attributes
-    ----------
-    header : tuple of str
-    rows : tuple of tuple of Cell
-        The first cell of each row names it.
-    caption : str
-    """
+    """A table that knows how to show itself; the first cell of each row names it."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -115,22 +108,11 @@ def show_printed(
     bold: Literal["row", "column"] | None = None,
     save: str | None = None,
 ) -> Table:
-    """Return a printed table beside ours, and save it as CSV and LaTeX.
+    """Return a printed table beside ours, and save it as CSV and LaTeX, by the name of the exhibit.
 
     Each cell holds our number with its mark, and below it what the paper prints. A method of the same trials
-    that the paper does not have gets a column (or rows) of its own, with our numbers alone.
-
-    Parameters
-    ----------
-    study : Study
-    exhibit : str
-        As in ``published.csv``.
-    rows, columns : iterable of str, optional
-        Those to show, in this order; by default all, in the printed order.
-    bold : {"row", "column"}, optional
-        Whether the methods to compare stand in a row or in a column.
-    save : str, optional
-        Name of the files; by default the exhibit.
+    that the paper does not have gets a column (or rows) of its own, with our numbers alone. Rows and columns
+    are all, in the printed order, or those that are named; ``bold`` says where the methods to compare stand.
     """
     cells = own_cells(study)
     printed = {(cell.row, cell.column): cell for cell in cells if cell.exhibit == exhibit}
@@ -139,34 +121,30 @@ def show_printed(
     names = tuple(dict.fromkeys(row for row, _ in printed)) if rows is None else tuple(rows)
     columns = tuple(dict.fromkeys(column for _, column in printed)) if columns is None else tuple(columns)
     reading = load_reading(study.module)
-    judged = {place: judge_cell(printed[place], reading, study) for place in _places(names, columns, printed)}
-    shown = {place: printed[place] for place in judged}
+    shown = {place: printed[place] for place in product(names, columns) if place in printed}
     added = _not_printed(study, reading, cells, shown.values())
+    judged = {place: judge_cell(cell, reading, study) for place, cell in shown.items()}
+    judged |= {place: own_row(cell, reading.rule(cell), study) for place, cell in added.items()}
     leading = _best_places(study, reading, shown | added, bold)
-    grid = {place: _printed_cell(row, place in leading) for place, row in judged.items()}
-    grid |= {place: _own_cell(study, reading, cell, place in leading) for place, cell in added.items()}
+    grid = {
+        place: _cell(row, (shown | added)[place].decimals, place in leading) for place, row in judged.items()
+    }
     names = tuple(dict.fromkeys((*names, *(row for row, _ in added))))
     columns = tuple(dict.fromkeys((*columns, *(column for _, column in added))))
     body = tuple((Cell(name), *(grid.get((name, c), Cell("")) for c in columns)) for name in names)
     table = Table((exhibit, *columns), body, _caption(study, judged.values(), bold, bool(added)))
-    own = [_own_line(study, reading, cell) for cell in added.values()]
-    save_table(study, table, save or exhibit, _long(judged.values()) + own)
+    save_table(study, table, save or exhibit, _long(judged.values()))
     return table
 
 
-def _places(rows: Sequence[str], columns: Sequence[str], printed: dict) -> list[tuple[str, str]]:
-    return [(row, column) for row in rows for column in columns if (row, column) in printed]
-
-
-def _printed_cell(judged: LedgerRow, is_best: bool) -> Cell:
+def _cell(judged: LedgerRow, decimals: int, is_best: bool) -> Cell:
     below = judged.printed + (f" ± {judged.printed_spread}" if judged.printed_spread else "")
-    decimals = len(judged.printed.partition(".")[2])
     ours, best = (
         "" if value is None else mean_and_spread(value, spread or 0.0, decimals)
         for value, spread in ((judged.ours, judged.ours_spread), (judged.best, judged.best_spread))
     )
     below += f"; best reading {best} {judged.best_verdict.mark}" if judged.best_verdict else ""
-    return Cell(ours, below, judged.verdict.mark, is_best)
+    return Cell(ours, below, judged.verdict.mark if judged.verdict else "", is_best)
 
 
 def _not_printed(
@@ -202,37 +180,6 @@ def _place(study: Study, reading: Reading | None, cell: PrintedCell) -> tuple[st
     return place if place[0] in study.exhibits and place[3] in study.plan(place[0]).methods else None
 
 
-def _own_sample(study: Study, reading: Reading, cell: PrintedCell) -> tuple[Sample | None, float]:
-    """Return the sample of a method that is not printed, and its spread as the table's rule measures it."""
-    rule = reading.rule(cell)
-    try:
-        found = rule.find(study, cell)
-    except IncompleteEvidenceError:
-        return None, 0.0
-    sample = found if isinstance(found, Sample) else getattr(found, "ours", None)
-    if not isinstance(sample, Sample) or not len(sample.values):
-        return None, 0.0
-    return sample, sample.se if rule.spread == "standard error" else sample.std
-
-
-def _own_cell(study: Study, reading: Reading, cell: PrintedCell, is_best: bool) -> Cell:
-    sample, spread = _own_sample(study, reading, cell)
-    if sample is None:
-        return Cell(Verdict.PENDING.mark)
-    text = mean_and_spread(sample.mean, spread, cell.decimals)
-    return Cell(text, mark="" if sample.complete else Verdict.PENDING.mark, bold=is_best)
-
-
-def _own_line(study: Study, reading: Reading, cell: PrintedCell) -> list[str]:
-    """Return a line of the table's CSV; it has no printed number and no verdict."""
-    sample, spread = _own_sample(study, reading, cell)
-    if sample is None:
-        return [cell.row, cell.column, *[""] * 11]
-    runs = len(sample.values)
-    width = significant(spread, 3) if runs > 1 else ""
-    return [cell.row, cell.column, "", "", significant(sample.mean), width, str(runs), *[""] * 6]
-
-
 def _best_places(
     study: Study, reading: Reading | None, printed: dict[tuple[str, str], PrintedCell], bold: str | None
 ) -> set[tuple[str, str]]:
@@ -263,7 +210,7 @@ def _values(rule: Rule, study: Study, cell: PrintedCell) -> np.ndarray | None:
 
 def _caption(study: Study, judged: Iterable[LedgerRow], bold: str | None, added: bool) -> str:
     judged = list(judged)
-    there = {verdict for row in judged for verdict in (row.verdict, row.best_verdict)}
+    there = {verdict for row in judged for verdict in (row.verdict, row.best_verdict) if row.printed}
     key = ", ".join(f"{verdict.mark} {verdict}" for verdict in Verdict if verdict in there)
     parts = [f"{scale_note(study)}Ours; below it, what the paper prints. {key}."]
     readings = dict.fromkeys(row.best_reading for row in judged if row.best_reading)
@@ -337,47 +284,35 @@ def show_claims(study: Study, *ids: str, save: str | None = None) -> Table:
     rows = []
     for claim in claims:
         whole, *parts = judge_claim(claim, reading, study)
-        rule = "" if claim.parts or not reading else _rule_of(reading.checks.get(claim.id))
-        texts = claim.id, claim.statement, rule, "", "", f"{whole.verdict.mark} {whole.verdict}", whole.note
-        rows.append(tuple(map(Cell, texts)))
+        check = reading.checks.get(claim.id) if reading and not claim.parts else None
+        rule = " ".join(((check and check.__doc__) or "").split())  # what its docstring says
+        rows.append((claim.id, claim.statement, rule, "", "", _told(whole.verdict), whole.note))
         for row in parts:
             part = claim.parts[row.column]
             ours = "" if row.ours is None else f"{row.ours:.3g}"
             told = row.note.removeprefix(str(part.rule)).removeprefix("; ")
-            texts = (
-                "",
-                part.says,
-                str(part.rule),
-                row.printed,
-                ours,
-                f"{row.verdict.mark} {row.verdict}",
-                told,
-            )
-            rows.append(tuple(map(Cell, texts)))
+            rows.append(("", part.says, str(part.rule), row.printed, ours, _told(row.verdict), told))
     header = ("claim", "the paper says", "rule", "printed", "ours", "verdict", "numbers")
     caption = (
         f"{scale_note(study)}A rule is a number and its limit. It is applied to the printed numbers first; "
         "where they fail it, it decides nothing. Where fewer than 95 % of bootstrap resamples of the runs "
         "agree, a part cannot be told."
     )
-    table = Table(header, tuple(rows), caption)
+    table = Table(header, tuple(tuple(map(Cell, row)) for row in rows), caption)
     save_table(study, table, save or "claims_" + "_".join(claim.id for claim in claims))
     return table
 
 
-def _rule_of(check: Callable | None) -> str:
-    """Return the rule that the docstring of a check says."""
-    return " ".join((check.__doc__ or "").split()) if check else ""
+def _told(verdict: Verdict) -> str:
+    return f"{verdict.mark} {verdict}"
 
 
 def show_choices(study: Study) -> Table:
     """Return what the paper leaves open, what was chosen, when, and why."""
-    rows = tuple(
-        tuple(map(Cell, (name, str(choice.value), choice.chosen, choice.reason)))
-        for name, choice in study.choices.items()
-    )
+    choices = [(name, str(c.value), c.chosen, c.reason) for name, c in study.choices.items()]
     caption = "When: before or after our first numbers stood beside the printed ones."
-    return Table(("left open", "chosen", "when", "reason"), rows, caption)
+    header = ("left open", "chosen", "when", "reason")
+    return Table(header, tuple(tuple(map(Cell, row)) for row in choices), caption)
 
 
 def save_table(study: Study, table: Table, name: str, lines: list[list[str]] | None = None) -> None:

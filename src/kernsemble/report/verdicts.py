@@ -101,13 +101,7 @@ _LIMIT = re.compile(r"(>=|<=|>|<|=|from) (\S+)(?: to (\S+))?")
 
 @dataclass(frozen=True)
 class Rule:
-    """What decides a part of a claim: a number, in words, and the limit that it has to keep.
-
-    Attributes
-    ----------
-    number : str
-    limit : str
-        Such as ``> 7``, ``<= 0.5``, ``= 55`` or ``from 15 to 45``.
+    """What decides a part of a claim: a number, in words, and a limit, such as ``> 7`` or ``from 15 to 45``.
 
     Examples
     --------
@@ -149,17 +143,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class Answer:
-    """The number that decides a part of a claim.
+    """The number that decides a part of a claim: ours, and in resamples of the runs; nan: ours cannot tell.
 
-    Attributes
-    ----------
-    value : float
-        Ours; nan where our data cannot tell.
-    printed : float or None
-        The same number of what the paper itself prints; None where it prints too little.
-    resampled : ndarray or None
-        Ours in bootstrap resamples of the runs.
-    note : str
+    ``printed`` is the same number of what the paper itself prints; None where it prints too little.
     """
 
     value: float

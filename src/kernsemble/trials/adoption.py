@@ -130,10 +130,7 @@ NOTHING_LEFT = "no row is stale any more"
 
 @dataclass(frozen=True)
 class Group:
-    """Rows of an exhibit that one code stood for last and that another one computes today.
-
-    ``older`` are the rows as they are, and ``sample`` those that decide.
-    """
+    """Rows of an exhibit, as they are, that one code stood for last and that another one computes today."""
 
     plan: ExhibitPlan
     source: str
@@ -197,35 +194,24 @@ def _groups(study: Study, found: Evidence) -> Iterator[Group]:
 def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
     """Compute what the draw asks for, compare, and write the line when all rows are equal.
 
-    Parameters
-    ----------
-    study : Study
-        At paper scale.
-    group : Group
-    equal_bits : bool, default=False
-        Whether only rows that are equal to the last digit are equal.
+    What is there is compared before anything is computed, and all of it afterwards.
     """
     name, commit = group.plan.exhibit.name, commit_of(study.root)
-    found = study.read(name)
-    if not any(key in found.stale for key in group.older):
-        return Result(group, obstacle=NOTHING_LEFT)
-    computed = group.computed(found)
-    if differences := tuple(_differences(group, computed, equal_bits=equal_bits)):
-        return Result(group, differences=differences)
-    wanted = {key for key in group.sample if key not in computed}
-    if wanted:
-        report = study.run([name], keys=wanted)
-        if report.failures:
-            job, error = next(iter(report.failures.items()))
-            return Result(group, obstacle=f"{job} failed: {error.strip().splitlines()[-1]}")
-    found = study.read(name)
-    computed = group.computed(found)
-    if late := [key for key in group.sample if key not in computed]:
-        return Result(group, obstacle=f"{len(late)} drawn rows could not be computed here, such as {late[0]}")
-    if differences := tuple(_differences(group, computed, equal_bits=equal_bits)):
-        return Result(group, differences=differences)
-    if not any(key in found.stale for key in group.older):
-        return Result(group, obstacle=NOTHING_LEFT)
+    for last in (False, True):
+        found = study.read(name)
+        computed = group.computed(found)
+        late = [key for key in group.sample if key not in computed]
+        if late and last:
+            told = f"{len(late)} drawn rows could not be computed here, such as {late[0]}"
+            return Result(group, obstacle=told)
+        if differences := tuple(_differences(group, computed, equal_bits=equal_bits)):
+            return Result(group, differences=differences)
+        if not any(key in found.stale for key in group.older):
+            return Result(group, obstacle=NOTHING_LEFT)
+        if late:
+            report = study.run([name], keys={*late})
+            for job, error in report.failures.items():
+                return Result(group, obstacle=f"{job} failed: {error.strip().splitlines()[-1]}")
     line = _line(study, group, computed, commit)
     _add(study, line)
     study.store(name).settle()
@@ -276,63 +262,48 @@ def _add(study: Study, line: Adoption) -> None:
     """Add a line to the file of adoptions; what is there must be sound, with the line too."""
     path = study.adoptions_file
     with only_writer(path.parent):
-        data = format_adoptions([*read_adoptions(path), line])
-        write_atomically(path, data)
+        write_atomically(path, format_adoptions([*read_adoptions(path), line]))
 
 
 def commit_of(root: Path) -> str:
     """Return the commit whose code is adopted; empty without git. Code that may still change is refused."""
-
-    def git(*arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
-        return done.stdout.strip()
-
-    try:
-        changed = git("status", "--porcelain", "--", "src", ":(glob)notebooks/**/*.py", "params.yaml")
-        commit = git("rev-parse", "--short=12", "HEAD")
-    except (OSError, subprocess.CalledProcessError):
-        return ""
+    commit, changed = head_of(root, "src", ":(glob)notebooks/**/*.py", "params.yaml")
     if changed:
         raise PlanError(f"The sample depends on the code: commit it before its rows are adopted.\n{changed}")
-    return commit
+    return commit[:12]
+
+
+def head_of(root: Path, *places: str) -> tuple[str, str]:
+    """Return the commit that is checked out, and which files differ from it; nothing without git."""
+    try:
+        head, changed = (
+            subprocess.check_output(["git", *words], cwd=root, text=True, stderr=subprocess.DEVNULL).strip()
+            for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "--", *places))
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "", ""
+    return head, changed
 
 
 def adopt_paper(
     study: Study, *, dry_run: bool = False, equal_bits: bool = False
 ) -> Iterator[tuple[str, bool]]:
-    """Adopt what can be adopted of a paper; yield what is done or would be, and whether all is well.
-
-    Parameters
-    ----------
-    study : Study
-        At paper scale.
-    dry_run : bool, default=False
-        Say what would be computed and how long that takes, and do nothing.
-    equal_bits : bool, default=False
-    """
+    """Adopt what can be adopted of a paper; yield what is done or would be, and whether all is well."""
     total = 0.0
     for group in list(groups_of(study)):
-        yield from _tell_group(study, group, seconds := _seconds_left(study, group))
+        computed = group.computed(study.read(group.plan.exhibit.name))
+        seconds = sum(group.older[key].seconds for key in group.sample if key not in computed) / study.jobs
         total += seconds
+        what = f"{group.functions}; {group.source} -> {group.target}"
+        drawn = f"{len(group.sample):,} of {len(group.older):,} rows are drawn, about {duration(seconds)}"
+        yield f"{study.key} {group.plan.exhibit.name} ({what}): {drawn}", True
         if not dry_run:
-            result = adopt(study, group, equal_bits=equal_bits)
-            yield from _tell_result(result)
+            yield from _tell_result(adopt(study, group, equal_bits=equal_bits))
     if not dry_run:
         Origins(study).remember()
     elif total:
         yield f"{study.key}: about {duration(total)} in all", True
     yield from _tell_others(study)
-
-
-def _seconds_left(study: Study, group: Group) -> float:
-    """Estimate the time of the drawn rows that are not computed yet."""
-    computed = group.computed(study.read(group.plan.exhibit.name))
-    return sum(group.older[key].seconds for key in group.sample if key not in computed) / study.jobs
-
-
-def _tell_group(study: Study, group: Group, seconds: float) -> Iterator[tuple[str, bool]]:
-    what = f"{len(group.sample):,} of {len(group.older):,} rows are drawn, about {duration(seconds)}"
-    yield f"{_name(study.key, group)}: {what}", True
 
 
 def _tell_result(result: Result) -> Iterator[tuple[str, bool]]:
@@ -361,7 +332,3 @@ def _tell_others(study: Study) -> Iterator[tuple[str, bool]]:
     if standing.may_differ > TRUSTED_SHARE:
         advice = f"python -m kernsemble reproduce {study.key} --scale paper --fresh"
         yield f"{study.key}: that is more than {TRUSTED_SHARE:.0%}; {advice} computes all rows again", True
-
-
-def _name(key: str, group: Group) -> str:
-    return f"{key} {group.plan.exhibit.name} ({group.functions}; {group.source} -> {group.target})"

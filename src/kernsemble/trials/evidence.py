@@ -24,6 +24,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -74,13 +75,8 @@ def read_rows(path: Path, metrics: tuple[str, ...]) -> Contents:
     """Read a file of evidence; lines that fail their check are counted, never used.
 
     The check of a row covers the header above it: a row is read under the header that it fits, of those in
-    the file (a merge may leave several) and today's, because the file's may be damaged.
-
-    Parameters
-    ----------
-    path : Path
-    metrics : tuple of str
-        Columns that the exhibit declares today; others in the file are left out.
+    the file (a merge may leave several) and today's, because the file's may be damaged. ``metrics`` are
+    those that the exhibit declares today; others in the file are left out.
     """
     try:
         data = path.read_bytes()
@@ -182,43 +178,17 @@ def _as_line(cells: Iterable[object]) -> bytes:
     return buffer.getvalue().encode()
 
 
-class EvidenceWriter:
-    """Appends rows to one file; every row is on the disk when ``append`` returns.
-
-    Parameters
-    ----------
-    path : Path
-    metrics : sequence of str
-    kept : iterable of Row
-        Sound rows that the file holds; it is repaired first when it holds anything else.
-    clean : bool
-        Whether the file is fit to be appended to as it is.
-    """
-
-    def __init__(self, path: Path, metrics: Sequence[str], kept: Iterable[Row], clean: bool) -> None:
-        self.path = path
-        self.metrics = metrics
-        if not clean or not path.is_file():
-            write_atomically(path, format_file(kept, metrics))
-        with _explained(path):
-            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
-
-    def append(self, rows: Iterable[Row]) -> None:
-        """Add rows at the end and wait until they are on the disk."""
-        data = format_rows(rows, self.metrics)
-        size = os.fstat(self._file).st_size
-        with _explained(self.path):
-            try:
-                while data:
-                    data = data[os.write(self._file, data) :]
-                os.fsync(self._file)
-            except OSError:
-                os.ftruncate(self._file, size)  # no half-written line is left behind
-                raise
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._file)
+def append_rows(file: int, path: Path, rows: Iterable[Row], metrics: Sequence[str]) -> None:
+    """Add rows at the end of an open file and wait until they are on the disk."""
+    data, size = format_rows(rows, metrics), os.fstat(file).st_size
+    with _explained(path):
+        try:
+            while data:
+                data = data[os.write(file, data) :]
+            os.fsync(file)
+        except OSError:
+            os.ftruncate(file, size)  # no half-written line is left behind
+            raise
 
 
 def keep_rows(path: Path, rows: Iterable[Row], metrics: Sequence[str], at_most: int = 50_000) -> None:
@@ -319,14 +289,8 @@ ROUNDING = 1e-12  # of a mean: equal values whose sums round otherwise deviate b
 class Sample:
     """What one printed cell summarizes: a metric of one dataset and method, a value a run.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_runs,)
-        By trial number; current rows only.
-    expected : int
-        Runs that the scale asks for.
-    stale : int
-        Rows that are there but were made by other code, parameters or data.
+    ``values`` are those of current rows, by trial number; ``expected`` are the runs that the scale asks for,
+    ``stale`` those that other code, parameters or data have made.
     """
 
     values: np.ndarray
@@ -359,23 +323,11 @@ class Sample:
 
 @dataclass
 class Evidence:
-    """The evidence of one exhibit at one scale.
+    """The evidence of one exhibit at one scale: of the rows that its plan asks for, current and stale ones.
 
-    Attributes
-    ----------
-    plan : ExhibitPlan
-        What the scale asks for.
-    current : dict of Key to Row
-    stale : dict of Key to Row
-        Rows wanted by the plan that are there, but made by other code, parameters or data.
-    paths : dict of Key to tuple of Adoption
-        Why those of the current rows count that other code has computed.
-    refused : dict of Adoption to Key
-        Adoptions that were not earned, each with the row that would have had to be computed.
-    contradicted : list of Key
-        Rows that are there twice, with other numbers: none of them counts.
-    file : Contents
-        All that the file holds.
+    ``paths`` says why those of the current rows count that other code has computed; ``refused`` are adoptions
+    that were not earned, each with the row that would have had to be computed; ``contradicted`` are rows that
+    are there twice, with other numbers: none of them counts. ``file`` is all that the file holds.
     """
 
     plan: ExhibitPlan
@@ -417,15 +369,8 @@ class Evidence:
             standing.count(self.paths.get(key, ()))
         return standing
 
-    @property
-    def datasets(self) -> tuple[str, ...]:
-        """Labels of the scale, in the paper's order."""
-        return self.plan.datasets
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """Methods of the scale, in the paper's order."""
-        return self.plan.methods
+    datasets = property(attrgetter("plan.datasets"), doc="Labels of the scale, in the paper's order.")
+    methods = property(attrgetter("plan.methods"), doc="Methods of the scale, in the paper's order.")
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -460,10 +405,10 @@ class Evidence:
 
     def require(self, dataset: str | None = None, method: str | None = None) -> Evidence:
         """Return itself; raise unless every run is current: of a dataset and method, or of all."""
-        name = self.plan.exhibit.name
         if dataset is None:
             if not (self.complete and self.current):  # a small scale may leave an exhibit out
-                raise IncompleteEvidenceError(f"{name}: {self.status or 'not run'}", stale=bool(self.stale))
+                told = f"{self.plan.exhibit.name}: {self.status or 'not run'}"
+                raise IncompleteEvidenceError(told, stale=bool(self.stale))
         elif not self.is_complete(dataset, method):
             raise self._incomplete(f"{method} on {dataset}", *self._counts(dataset, method))
         return self
@@ -482,7 +427,7 @@ class Evidence:
     def sample(self, metric: str, *, dataset: str, method: str) -> Sample:
         """Return the values of a metric over runs; it may be incomplete, and says so."""
         values = [value for value in self._values(metric, dataset, method) if value is not None]
-        if any(np.ndim(value) for value in values):
+        if any(map(np.ndim, values)):
             raise EvidenceError(f"{self.plan.exhibit.name}: {metric!r} holds arrays; use curves().")
         _, wanted, stale = self._counts(dataset, method)
         return Sample(np.array(values, dtype=float), wanted, stale)
@@ -505,6 +450,13 @@ class Evidence:
         ]
         return np.moveaxis(np.array(cells, dtype=float), 2, 0)
 
+    def _complete_values(self, metric: str, dataset: str, method: str) -> np.ndarray:
+        sample = self.sample(metric, dataset=dataset, method=method)
+        if not sample.complete:
+            counts = len(sample.values), sample.expected, sample.stale
+            raise self._incomplete(f"{metric} of {method} on {dataset}", *counts)
+        return sample.values
+
     def curves(self, metric: str, *, dataset: str, method: str) -> np.ndarray:
         """Return an array metric over the runs that are there, of shape (runs, points)."""
         return np.array(self._values(metric, dataset, method), dtype=float)
@@ -516,22 +468,12 @@ class Evidence:
 
     def _values(self, metric: str, dataset: str, method: str) -> list[float | np.ndarray | None]:
         """Return what the current runs have of a metric, in order of trials; None where one has it not."""
-        self._check(metric)
-        wanted = [key for key in self._by_cell.get((dataset, method), ()) if key in self.current]
-        texts = [self.current[key].metrics.get(metric) for key in wanted]
-        return [None if text is None else _number(text) for text in texts]
-
-    def _complete_values(self, metric: str, dataset: str, method: str) -> np.ndarray:
-        sample = self.sample(metric, dataset=dataset, method=method)
-        if not sample.complete:
-            counts = len(sample.values), sample.expected, sample.stale
-            raise self._incomplete(f"{metric} of {method} on {dataset}", *counts)
-        return sample.values
-
-    def _check(self, metric: str) -> None:
         if metric not in self.plan.exhibit.columns:
             known = ", ".join(self.plan.exhibit.columns)
             raise EvidenceError(f"{self.plan.exhibit.name} has no metric {metric!r}; it has {known}.")
+        wanted = [key for key in self._by_cell.get((dataset, method), ()) if key in self.current]
+        texts = [self.current[key].metrics.get(metric) for key in wanted]
+        return [None if text is None else _number(text) for text in texts]
 
     @cached_property
     def _by_cell(self) -> dict[tuple[str, str], list[Key]]:
@@ -606,13 +548,6 @@ class Store:
     """The file of an exhibit's evidence, and beside it the rows that have fallen out of it.
 
     Rows fall out when others are computed in their place; when the code returns, they do too.
-
-    Parameters
-    ----------
-    path, fallen : Path
-        The two files.
-    plan : ExhibitPlan
-    warrants : Warrants
     """
 
     def __init__(self, path: Path, fallen: Path, plan: ExhibitPlan, warrants: Warrants) -> None:
@@ -653,12 +588,15 @@ class Store:
     @contextmanager
     def append(self, found: Evidence) -> Iterator[Callable[[Iterable[Row]], None]]:
         """Open the file to append rows; it is repaired first if it has to be."""
-        sound = [row for row in found.file.rows if row.key not in found.contradicted]
-        writer = EvidenceWriter(self.path, self.columns, sound, found.file.clean and not found.contradicted)
+        if found.contradicted or not (found.file.clean and self.path.is_file()):
+            sound = [row for row in found.file.rows if row.key not in found.contradicted]
+            write_atomically(self.path, format_file(sound, self.columns))
+        with _explained(self.path):
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         try:
-            yield writer.append
+            yield lambda rows: append_rows(file, self.path, rows, self.columns)
         finally:
-            writer.close()
+            os.close(file)
 
     def settle(self) -> None:
         """Write a complete file anew, sorted."""

@@ -20,7 +20,7 @@ import traceback
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -232,12 +232,30 @@ class WorkerLostError(RuntimeError):
     """A batch whose worker died under it, perhaps through the fault of one of its jobs."""
 
 
-class InProcess:
-    """Runs batches here and now: one job at a time, nothing beside it."""
+class _Local:
+    """What both backends of this machine share."""
+
+    n_jobs = 1
 
     def slots(self) -> int:
-        """One."""
-        return 1
+        """Return the number of processes."""
+        return self.n_jobs
+
+    def recover(self, error: BaseException | None) -> None:
+        """Begin anew after a process died."""
+        if error is not None:
+            self.stop()
+
+    def refuse(self, error: WorkerMismatchError) -> None:
+        """A process of this machine has other code only when a file was edited meanwhile."""
+        raise PlanError(f"The code changed since this run started: start it again ({error}).") from None
+
+    def stop(self) -> None:
+        """End all processes at once."""
+
+
+class InProcess(_Local):
+    """Runs batches here and now: one job at a time, nothing beside it."""
 
     def submit(self, batch: list[Job]) -> Future:
         """Run the batch and return a finished future."""
@@ -248,16 +266,6 @@ class InProcess:
             future.set_exception(error)
         return future
 
-    def recover(self, error: BaseException | None) -> None:
-        """Nothing to recover."""
-
-    def refuse(self, error: WorkerMismatchError) -> None:
-        """There is no other worker."""
-        raise PlanError(f"The code changed since this process started: start it again ({error}).") from None
-
-    def stop(self) -> None:
-        """Nothing is under way."""
-
 
 def execute(
     jobs: Iterable[Job],
@@ -267,19 +275,8 @@ def execute(
 ) -> Report:
     """Run jobs and pass on their outcomes in the order in which they arrive.
 
-    Parameters
-    ----------
-    jobs : iterable of Job
-    backend : Backend
-        ``InProcess``, ``pool.ProcessPool`` or ``cluster.DaskCluster``.
-    on_outcome : callable
-        Called with the successful outcomes of each batch: the place to save them.
-    on_progress : callable
-        Called with the number of jobs that were settled, failures included.
-
-    Returns
-    -------
-    Report
+    ``on_outcome`` is called with the successful outcomes of a batch, to save them, ``on_progress`` with the
+    number of jobs that were settled, failures included.
     """
     run = _Run(deque(jobs), backend, on_outcome, on_progress)
     try:
@@ -340,7 +337,7 @@ class _Run:
             self.backend.recover(None)
             return
         batch = self.under_way.pop(future)
-        error = _error_of(future)
+        error = CancelledError("cancelled") if future.cancelled() else future.exception()
         if error is None:
             self._settle(future.result())
         elif isinstance(error, WorkerMismatchError):
@@ -376,17 +373,8 @@ class _Run:
             self.waiting.extendleft(reversed(batch))
 
 
-def _error_of(future: Any) -> BaseException | None:
-    if future.cancelled():
-        return _BatchCancelledError("cancelled")
-    return future.exception()
-
-
-class _BatchCancelledError(RuntimeError):
-    """A batch that the backend dropped through no fault of its jobs."""
-
-
 def _is_cancelled(error: BaseException) -> bool:
+    """Whether the backend dropped a batch through no fault of its jobs."""
     return "Cancelled" in type(error).__name__
 
 
@@ -395,16 +383,12 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class ProcessPool:
+class ProcessPool(_Local):
     """Runs batches in ``n_jobs`` processes, started when they are first needed and replaced when they die."""
 
     def __init__(self, n_jobs: int) -> None:
         self.n_jobs = n_jobs
         self._executor: ProcessPoolExecutor | None = None
-
-    def slots(self) -> int:
-        """Return the number of processes."""
-        return self.n_jobs
 
     def submit(self, batch: list[Job]) -> Future:
         """Start a batch."""
@@ -427,15 +411,6 @@ class ProcessPool:
                 future: Future = Future()
                 future.set_exception(error)
                 return future
-
-    def recover(self, error: BaseException | None) -> None:
-        """Replace the processes after one died."""
-        if error is not None:
-            self.stop()
-
-    def refuse(self, error: WorkerMismatchError) -> None:
-        """A process of this machine has other code only when a file was edited during the run."""
-        raise PlanError(f"The code changed during the run: start it again ({error}).") from None
 
     def stop(self) -> None:
         """End all processes at once."""

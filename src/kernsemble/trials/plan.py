@@ -104,8 +104,7 @@ def _document(path: Path) -> dict[str, Any]:
 
 def check_section(section: Any, paper: Paper) -> PaperParams:
     """Check one paper's section."""
-    section = _mapping(section, paper.key)
-    _known(section, ("protocol", "choices", *SCALES), paper.key)
+    section = _mapping(section, paper.key, ("protocol", "choices", *SCALES))
     if missing := [scale for scale in SCALES if scale not in section]:
         raise PlanError(f"{paper.key}: no {missing[0]!r}; needed are {', '.join(SCALES)}.")
     choices = _choices(section.get("choices") or {}, f"{paper.key}.choices")
@@ -123,8 +122,7 @@ _CHOSEN = re.compile(r"(before|after) the numbers, \d{4}-\d\d-\d\d \d\d:\d\d")
 def _choices(section: Any, where: str) -> dict[str, Choice]:
     choices = {}
     for name, entry in _mapping(section, where).items():
-        entry = _mapping(entry, f"{where}.{name}")
-        _known(entry, ("value", "chosen", "reason", "explored"), f"{where}.{name}")
+        entry = _mapping(entry, f"{where}.{name}", ("value", "chosen", "reason", "explored"))
         if "value" not in entry:
             raise PlanError(f"{where}.{name}: no 'value'.")
         reason = entry.get("reason")
@@ -145,21 +143,18 @@ def _choices(section: Any, where: str) -> dict[str, Choice]:
 
 def _protocol(section: Any, paper: Paper) -> dict[str, dict[str, Any]]:
     where = f"{paper.key}.protocol"
-    section = _mapping(section, where)
-    _known(section, ("shared", *paper.exhibits), where)
+    section = _mapping(section, where, ("shared", *paper.exhibits))
     return {name: _mapping(values or {}, f"{where}.{name}") for name, values in section.items()}
 
 
 def _scale(section: Any, paper: Paper, scale: str) -> dict[str, Selection]:
     where = f"{paper.key}.{scale}"
-    section = _mapping(section or {}, where)
-    _known(section, tuple(paper.exhibits), where)
+    section = _mapping(section or {}, where, tuple(paper.exhibits))
     return {name: _selection(entry, paper, name, f"{where}.{name}") for name, entry in section.items()}
 
 
 def _selection(entry: Any, paper: Paper, exhibit: str, where: str) -> Selection:
-    entry = _mapping(entry, where)
-    _known(entry, ("datasets", "methods", "runs"), where)
+    entry = _mapping(entry, where, ("datasets", "methods", "runs"))
     served = [f.datasets or tuple(paper.datasets) for f in paper.functions[exhibit]]
     labels = tuple(label for label in paper.datasets if any(label in some for some in served))
     datasets = _names(entry.get("datasets", "all"), labels, f"{where}.datasets")
@@ -320,16 +315,18 @@ def _hint_name(hint: Any) -> str:
     return str(hint).replace("typing.", "") if get_origin(hint) else getattr(hint, "__name__", str(hint))
 
 
-def _mapping(value: Any, where: str) -> dict:
+def _mapping(value: Any, where: str, allowed: Iterable[str] | None = None) -> dict:
     if not isinstance(value, dict):
         raise PlanError(f"{where}: expected a mapping of names, found {shown(value)}.")
     for key in value:
         if not isinstance(key, str):
             raise PlanError(f"{where}: expected names as keys, found {shown(key)}.")
+    if allowed is not None:
+        _known(value, allowed, where)
     return value
 
 
-def _known(section: Mapping[str, Any], allowed: tuple[str, ...] | list[str], where: str) -> None:
+def _known(section: Iterable[str], allowed: Iterable[str], where: str) -> None:
     for key in section:
         if key not in allowed:
             raise PlanError(f"{where}: unknown key {shown(key)}; allowed are {_listed(allowed)}.")
@@ -381,18 +378,7 @@ class Job:
 
 
 class ExhibitPlan:
-    """The trials of one exhibit at one scale.
-
-    Attributes
-    ----------
-    exhibit : Exhibit
-    datasets, methods : tuple of str
-        In the paper's order.
-    stamps : dict of Key to Stamp
-        Every row that belongs to the scale.
-    functions : dict of (str, str) to TrialFunction
-        The function that computes the rows of a dataset and method.
-    """
+    """The trials of one exhibit at one scale; datasets and methods are in the paper's order."""
 
     def __init__(self, paper: Paper, exhibit: Exhibit, params: PaperParams, scale: str) -> None:
         self.exhibit = exhibit

@@ -33,15 +33,13 @@ class Exhibit:
     Attributes
     ----------
     name, title : str
-    metrics : tuple of str
-        Numbers that a trial returns, or one-dimensional arrays of them.
-    timing : tuple of str
-        Metrics that depend on the machine: ``verify`` does not compare them.
+    metrics, timing : tuple of str
+        Numbers that a trial returns, or one-dimensional arrays of them; ``verify`` does not compare timing.
     tolerance : mapping of str to float
         Absolute tolerance of ``verify`` for metrics that are rounding noise.
     parting : tuple of str
-        Methods or metrics of runs that part ways where last digits do, because a solution on their way is
-        not unique: ``verify`` counts those that differ apart, and does not fail.
+        Methods or metrics of runs that may diverge by rounding, because a solution on their way is not
+        unique: ``verify`` counts those that differ apart, and does not fail.
     alone : bool
         Whether its trials never run beside others.
     """
@@ -123,17 +121,9 @@ def withheld(name: str, label: str) -> Any:
 class Paper:
     """A paper to reproduce: vocabulary of its datasets, its exhibits and trial functions.
 
-    Parameters
-    ----------
-    key : str
-        Short name, such as "linli2005".
-    title : str
-    datasets : mapping of str to str, tuple of str, or None
-        Every label that a trial's ``dataset`` may take, and the stored dataset(s) whose content the trial
-        depends on; None for generated data.
-    only : mapping of str to iterable of str, optional
-        Parameters that concern some labels alone. Trials of other labels cannot read them, and their rows do
-        not hang on them.
+    ``datasets`` has every label that a trial's ``dataset`` may take, and the stored dataset(s) whose content
+    the trial depends on; None for generated data. ``only`` names parameters that concern some labels alone:
+    trials of other labels cannot read them, and their rows do not depend on them.
 
     Examples
     --------
@@ -166,21 +156,9 @@ class Paper:
         self.functions: dict[str, list[TrialFunction]] = {}
         remember_sources()
 
-    def exhibit(
-        self,
-        name: str,
-        title: str,
-        *,
-        metrics: Iterable[str] = (),
-        timing: Iterable[str] = (),
-        tolerance: Mapping[str, float] | None = None,
-        parting: Iterable[str] = (),
-        alone: bool = False,
-    ) -> Exhibit:
-        """Declare an exhibit and the numbers that its trials return."""
-        made = Exhibit(
-            name, title, tuple(metrics), tuple(timing), dict(tolerance or {}), tuple(parting), alone
-        )
+    def exhibit(self, name: str, title: str, **about: Any) -> Exhibit:
+        """Declare an `Exhibit` and the numbers that its trials return."""
+        made = Exhibit(name, title, **about)
         where = f"{self.key}: exhibit {name!r}"
         if name in self.exhibits:
             raise PlanError(f"{where} is declared twice.")
@@ -206,17 +184,10 @@ class Paper:
         datasets: Iterable[str] | None = None,
         together: bool = False,
     ) -> Callable:
-        """Register a function for some methods of an exhibit.
+        """Register a function for some methods of an exhibit, and for some datasets (all by default).
 
-        Parameters
-        ----------
-        exhibit : str
-        methods : iterable of str
-            The function is called once for each; with ``together``, once for all of them.
-        datasets : iterable of str, optional
-            Labels that the function serves; by default all.
-        together : bool
-            Whether the function returns ``{method: {metric: value}}`` for all its methods at once.
+        It is called once for each method; with ``together`` once for all, and returns
+        ``{method: {metric: value}}``.
         """
         methods, datasets = tuple(methods), datasets and tuple(datasets)
 

@@ -11,20 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from kernsemble.trials.errors import PlanError, note, progress_bar
-from kernsemble.trials.evidence import (
-    Evidence,
-    Store,
-    only_writer,
-    write_atomically,
-)
-from kernsemble.trials.executor import (
-    Backend,
-    Report,
-    execute,
-    one_at_a_time,
-    process_pool,
-    usable_cores,
-)
+from kernsemble.trials.evidence import Evidence, Store, only_writer, write_atomically
+from kernsemble.trials.executor import Backend, Report, execute, one_at_a_time, process_pool, usable_cores
 from kernsemble.trials.plan import SCALES, ExhibitPlan, Job, Key, read_params
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.warrants import SAME_SOURCE, Standing, Warrants, read_adoptions
@@ -39,29 +27,10 @@ class TrialsFailedError(RuntimeError):
 class Study:
     """A paper at one scale, with its evidence.
 
-    Parameters
-    ----------
-    key : str
-        Key of the paper.
-    scale : {"quick", "paper", "smoke"}
-    root : Path
-        The repository.
-    jobs : int
-        Processes; 1 runs the trials in this one.
-    cluster : str, optional
-        Address of a Dask scheduler.
-    compute : bool
-        Whether missing evidence is computed when asked for; otherwise it stays missing.
-    older : bool
-        Whether rows of older code are shown where there are none of today's; nothing is computed then.
-
-    Attributes
-    ----------
-    key, title : str
-    exhibits : tuple of str
-        Names of all exhibits, in the paper's order.
-    choices : mapping of str to Choice
-        What the paper leaves open, and what was chosen, from ``params.yaml``.
+    One job runs the trials in this process, ``cluster`` is the address of a Dask scheduler. Evidence that is
+    missing when it is asked for is computed, if ``compute`` says so; with ``older``, rows of older code are
+    shown where there are none of today's, and nothing is computed. ``exhibits`` are the names of all, in the
+    paper's order, ``choices`` what the paper leaves open, and what was chosen.
     """
 
     def __init__(
@@ -87,17 +56,13 @@ class Study:
         self.scale = scale
         self.root = root
         self.folder = root / "results" / scale / self.key
+        self.adoptions_file = root / "results" / "adoptions.csv"
         self.jobs = jobs
         self.cluster = cluster
         self.compute = compute and not older
         self.older = older
         self._plans: dict[str, ExhibitPlan] = {}
-        self._cache: dict[str, Evidence] = {}
-
-    @property
-    def asked(self) -> dict[str, Evidence]:
-        """Evidence asked for so far, by exhibit."""
-        return dict(self._cache)
+        self.asked: dict[str, Evidence] = {}
 
     def plan(self, exhibit: str) -> ExhibitPlan:
         """Return which trials of an exhibit the scale runs."""
@@ -115,11 +80,6 @@ class Study:
     def path(self, exhibit: str) -> Path:
         """Return the file of an exhibit's evidence."""
         return self.folder / "evidence" / f"{exhibit}.csv"
-
-    @property
-    def adoptions_file(self) -> Path:
-        """The file of all adoptions."""
-        return self.root / "results" / "adoptions.csv"
 
     def warrants(self, exhibit: str) -> Warrants:
         """Return the adoptions of an exhibit's committed rows; smaller scales are there to verify those."""
@@ -145,19 +105,19 @@ class Study:
         """How the rows of all exhibits stand."""
         standing = Standing()
         for name in self.exhibits:
-            standing.merge((self._cache.get(name) or self.read(name)).standing)
+            standing.merge((self.asked.get(name) or self.read(name)).standing)
         return standing
 
     def evidence(self, exhibit: str) -> Evidence:
         """Return an exhibit's evidence; missing rows are computed first, unless the study only reads."""
-        if exhibit not in self._cache:
+        if exhibit not in self.asked:
             found = self.read(exhibit)
             if self.compute and found.missing:
                 report = self.run([exhibit])
                 raise_on_failures(report)
                 found = self.read(exhibit)
-            self._cache[exhibit] = found.with_older() if self.older else found
-        return self._cache[exhibit]
+            self.asked[exhibit] = found.with_older() if self.older else found
+        return self.asked[exhibit]
 
     def run(
         self,
@@ -181,7 +141,7 @@ class Study:
 
     def _run_exhibit(self, plan: ExhibitPlan, *, fresh: bool, keys: Collection[Key] | None) -> Report:
         name = plan.exhibit.name
-        self._cache.pop(name, None)
+        self.asked.pop(name, None)
         store = self.store(name)
         if fresh:
             store.forget(plan.absent)
@@ -201,17 +161,13 @@ class Study:
         if jobs:
             if late := sum(key in found.stale for key in wanted):
                 note(f"{self.key} {name}: {late} stale rows are computed again.")
-            report = self._compute(jobs, store, found)
+            backend = self._backend(jobs, alone=plan.exhibit.alone)
+            with store.append(found) as append, progress_bar(len(jobs), f"{self.key} {name}") as bar:
+                report = execute(
+                    jobs, backend, lambda done: append(row for o in done for row in o.rows), bar.update
+                )
         store.settle()
         return report
-
-    def _compute(self, jobs: list[Job], store: Store, found: Evidence) -> Report:
-        exhibit = found.plan.exhibit
-        backend = self._backend(jobs, alone=exhibit.alone)
-        with store.append(found) as append, progress_bar(len(jobs), f"{self.key} {exhibit.name}") as bar:
-            return execute(
-                jobs, backend, lambda done: append(row for o in done for row in o.rows), bar.update
-            )
 
     def _backend(self, jobs: list[Job], *, alone: bool) -> Backend:
         if alone or (len(jobs) == 1 and not self.cluster):
@@ -276,26 +232,11 @@ def open_study(
     root: Path | None = None,
     compute: bool = True,
 ) -> Study:
-    """Open a paper at a scale.
+    """Open a paper, such as "linli2005", at a scale; see `Study`.
 
-    Parameters
-    ----------
-    key : str
-        Key of the paper, such as "linli2005".
-    scale : {"quick", "paper", "smoke"}
-        The environment variable KERNSEMBLE_SCALE takes precedence.
-    jobs : int, optional
-        Processes; KERNSEMBLE_JOBS or all usable cores by default.
-    cluster : str, optional
-        Address of a Dask scheduler; KERNSEMBLE_CLUSTER by default.
-    root : Path, optional
-        The repository; found from the current folder by default.
-    compute : bool
-        Whether missing evidence is computed; KERNSEMBLE_COMPUTE=0 says no.
-
-    Returns
-    -------
-    Study
+    The environment variable KERNSEMBLE_SCALE takes precedence over the scale; KERNSEMBLE_JOBS and
+    KERNSEMBLE_CLUSTER stand in for what is not given, and KERNSEMBLE_COMPUTE=0 says that nothing is computed.
+    The repository is found from the current folder.
     """
     scale = os.environ.get("KERNSEMBLE_SCALE") or scale
     jobs = number_of_jobs(jobs)
@@ -312,13 +253,13 @@ def show_age(study: Study) -> None:
     """Say at the head of an article that it shows rows which today's code has not computed."""
     from IPython.display import Markdown, display
 
-    stale, total = study.standing.stale, study.standing.total
-    display(
-        Markdown(
-            f"> **Older evidence.** {stale:,} of the {total:,} rows behind this article come from earlier "
-            "code, and are to be computed again. They are shown; the ledger calls what hangs on them stale."
-        )
+    standing = study.standing
+    told = (
+        f"> **Older evidence.** {standing.stale:,} of the {standing.total:,} rows behind this article come "
+        "from earlier code, and are to be computed again. They are shown; the ledger calls what hangs on "
+        "them stale."
     )
+    display(Markdown(told))
 
 
 def number_of_jobs(jobs: int | None) -> int:

@@ -27,7 +27,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from datetime import date
-from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from statistics import median
@@ -143,43 +142,31 @@ def _check(line: Adoption, before: Sequence[Adoption]) -> None:
 
 
 class Warrants:
-    """The adoptions of one exhibit.
-
-    Parameters
-    ----------
-    lines : iterable of Adoption
-    """
+    """The adoptions of one exhibit."""
 
     def __init__(self, lines: Iterable[Adoption] = ()) -> None:
         self.lines = tuple(lines)
-        self._paths: dict[tuple[str, str], tuple[Adoption, ...] | None] = {}
-
-    @cached_property
-    def _from(self) -> dict[str, list[Adoption]]:
-        leading = defaultdict(list)
+        self._reached: dict[str, dict[str, tuple[Adoption, ...]]] = {}
+        self._from: dict[str, list[Adoption]] = defaultdict(list)
         for line in self.lines:
-            leading[line.source].append(line)
-        return dict(leading)
+            self._from[line.source].append(line)
 
     def path(self, code: str, today: str) -> tuple[Adoption, ...] | None:
         """Return the shortest path of adoptions from one code to another; None when there is none."""
-        if (code, today) not in self._paths:
-            self._paths[code, today] = self._paths_from(code).get(today)
-        return self._paths[code, today]
+        return self.reached(code).get(today)
 
-    def _paths_from(self, code: str) -> dict[str, tuple[Adoption, ...]]:
-        found: dict[str, tuple[Adoption, ...]] = {code: ()}
-        waiting = [code]
-        for at in waiting:  # grows: breadth first
-            for line in self._from.get(at, ()):
-                if line.target not in found:
-                    found[line.target] = (*found[at], line)
-                    waiting.append(line.target)
-        return found
-
-    def reached(self, code: str) -> frozenset[str]:
-        """Return the codes that a path leads to, the code itself among them."""
-        return frozenset(self._paths_from(code))
+    def reached(self, code: str) -> dict[str, tuple[Adoption, ...]]:
+        """Return the codes that a path leads to, the code itself among them, each with its shortest path."""
+        if code not in self._reached:
+            found: dict[str, tuple[Adoption, ...]] = {code: ()}
+            waiting = [code]
+            for at in waiting:  # grows: breadth first
+                for line in self._from.get(at, ()):
+                    if line.target not in found:
+                        found[line.target] = (*found[at], line)
+                        waiting.append(line.target)
+            self._reached[code] = found
+        return self._reached[code]
 
     def head(self, code: str) -> str:
         """Return the code that stood for a row last: the end of the last line that follows from its code."""
@@ -191,18 +178,12 @@ class Warrants:
         return Warrants(line for line in self.lines if line not in refused)
 
     def unearned(
-        self,
-        paths: Mapping[Key, Sequence[Adoption]],
-        codes: Mapping[Key, str],
-        seconds: Mapping[Key, float],
+        self, paths: Mapping[Key, Sequence[Adoption]], codes: Mapping[Key, str], seconds: Mapping[Key, float]
     ) -> dict[Adoption, Key]:
         """Return the lines that stand for a row which was drawn to prove them, with that row.
 
-        Parameters
-        ----------
-        paths, codes, seconds : mappings of Key
-            Of the rows that count: the adoptions that warrant them, their code, and what they took. Cells
-            that may have been too dear to be drawn from are not asked.
+        Asked are the rows that count, by the adoptions that warrant them, their code, and what they took;
+        cells that may have been too dear to be drawn from are not.
         """
         refused = {}
         for line in {line for path in paths.values() for line in path if line.kind != SAME_SOURCE}:
@@ -216,17 +197,10 @@ class Warrants:
 
 
 def draw(seconds: Mapping[Key, float], source: str, target: str) -> list[Key]:
-    """Draw the rows that decide whether rows of one code count as rows of another.
+    """Draw the rows that decide whether rows of one code count as rows of another; codes and names decide.
 
     One of each cell whose rows take at most `DEAR_SECONDS` (their median); of a method that has only dearer
     ones, one of its cheapest cell.
-
-    Parameters
-    ----------
-    seconds : mapping of Key to float
-        What each row took.
-    source, target : str
-        The two codes: they and the names decide the draw.
     """
     cells = _cells(seconds)
     costs = {cell: median(seconds[key] for key in keys) for cell, keys in cells.items()}
@@ -257,11 +231,6 @@ class Step:
 
     rows: int = 0
     lines: set[Adoption] = field(default_factory=set)
-
-    def add(self, rows: int, lines: Iterable[Adoption]) -> None:
-        """Add rows and the adoptions that stand for them."""
-        self.rows += rows
-        self.lines |= set(lines)
 
     @property
     def may_differ(self) -> float:
@@ -298,7 +267,8 @@ class Standing:
     def _add(self, steps: Sequence[Step]) -> None:
         self.steps += [Step() for _ in steps[len(self.steps) :]]
         for own, added in zip(self.steps, steps, strict=False):
-            own.add(added.rows, added.lines)
+            own.rows += added.rows
+            own.lines |= added.lines
 
     @property
     def total(self) -> int:

@@ -21,15 +21,14 @@ from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from guo2017.claims import (
     FAMILIES,
-    ODD_SETS,
     ROWS,
     best_reading,
     printed_cells,
     printed_of,
     reading,
     split_name,
-    tree_distance,
 )
+from guo2017.facts import ODD_SETS, tree_distance
 from guo2017.trials import BASES, LARGE_SET, LIBSVM_SPLICE, TABLE_SETS
 
 MACHINES = ("PSVM", "ExRM5", "ExRM10", "ExRM30")

@@ -9,6 +9,7 @@ import cvxpy
 import numpy as np
 import pytest
 import yaml
+from support.articles import check_conclusion
 from support.made_evidence import decided, made_evidence, made_study
 
 import kernsemble
@@ -34,6 +35,7 @@ from bi2004.trials import (
     SMALL_SETS,
     STORED,
     TARGET,
+    WIDTHS_TARGET,
     LargeProtocol,
     Protocol,
     make_library,
@@ -463,10 +465,9 @@ def test_every_printed_number_and_claim_is_read():
     assert set(STORED) == {cell.row for cell in cells if cell.exhibit == "table1"}
 
 
-METHODS = tuple(
-    m for exhibit in ("table2", "figure1", "table3", "solved", "search") for m in paper.methods(exhibit)
-)
-LABELS = (*SMALL_SETS, TARGET, "Forest", "Digits")
+COMPARED = ("table2", "figure1", "table3", "solved", "search", "centers", "widths", "indefinite")
+METHODS = tuple(m for exhibit in COMPARED for m in paper.methods(exhibit))
+LABELS = (*SMALL_SETS, TARGET, WIDTHS_TARGET, "Forest", "Digits")
 
 
 def tables_of(value):
@@ -475,14 +476,14 @@ def tables_of(value):
     return made_study(evidence, {"search_Cs": {"Forest": [1.0, 3.0]}}, key="bi2004")
 
 
-def seconds_of_tests(end, plain):
-    """Seconds of mixtures where composites take one: at the end of runs, and by the best reading."""
+def seconds_of_tests(end, plain, solved=0.1):
+    """Seconds of mixtures where composites take one: at the end of runs, by the best reading, and solved."""
 
     def value(metric, dataset, method):
         row = method.split("; ")[0].split("/")[-1]
         if metric == "test_seconds":
             return [plain if row == "L,Q,R" else 1.0] * 2
-        return end if row == "L,Q,R" else 1.0
+        return solved if method == "stratified" else end if row == "L,Q,R" else 1.0
 
     return tables_of(value)
 
@@ -502,18 +503,36 @@ def by_metric(otherwise, **values):
     return tables_of(value)
 
 
+def by_model(**errors):
+    """Numbers of the models of table 2."""
+    return tables_of(lambda metric, d, m: errors.get(m, 5.0))
+
+
+def mean_width(columns, error):
+    """By how much a single width has more columns and errors than a library of widths."""
+    return by_metric(
+        1.0,
+        columns=lambda m: 1.0 + columns * (m == "mean width"),
+        error=lambda m: 1.0 + error * (m == "mean width"),
+    )
+
+
 def theorems(**spoiled):
     values = {"identity": 1e-9, "optimum": 1e-9, "largest": 1.0, "realized": 0.3} | spoiled
     methods = ("(7), regular", "(11), stratified")
     return made_study(made_evidence(lambda metric, d, m: values[metric], methods, runs=3))
 
 
-def stratification(regular, scanned):
-    """Stratified runs come down after 5 rounds; when regular ones do, and how many columns are scanned."""
+def stratification(regular, scanned, objective=None):
+    """Stratified runs come down after 5 rounds; when regular ones do, and how many columns are scanned.
+
+    The objective at the end is the higher the later a run comes down, or the other way round.
+    """
     rounds = np.arange(1, 11)
 
     def falling(at):
         curves = {"curve_rounds": rounds, "curve_validation": np.where(rounds < at, 50.0, 10.0)}
+        curves["curve_objective"] = np.full(10, 1.0 + 0.1 * at * (objective or 1))
         return lambda metric, d, m: scanned if metric == "scanned" else curves[metric]
 
     stratified = made_evidence(falling(5), (MIXTURE,), ("Digits", "Forest"), runs=4)
@@ -559,14 +578,14 @@ DECIDED = {
     ),
     "B3": (by_method(10, 50), by_method(50, 50)),
     "B4": (by_method(9.0, 10.0), by_method(10.0, 9.0)),
-    "B5": (seconds_of_tests(0.1, 0.1), seconds_of_tests(0.5, 0.1), seconds_of_tests(0.1, 0.5)),
+    "B5": tuple(seconds_of_tests(*s) for s in ((0.1, 0.1), (0.5, 0.1), (0.1, 0.5), (0.1, 0.1, 0.9))),
     "B6": (by_method(2.0, 1.0), by_method(1.0, 2.0)),
     "B7": (
         by_metric(1.0, fit_seconds_end=3.0, fit_seconds=3.0, **CURVES_OF_TR3),
         by_metric(1.0, error_TR3=5.0, fit_seconds_end=3.0, fit_seconds=3.0, **CURVES_OF_TR3),
         by_metric(1.0, fit_seconds_end=3.0, **CURVES_OF_TR3),
     ),
-    "B8": (stratification(9, 200), stratification(2, 200), stratification(9, 2000)),
+    "B8": tuple(stratification(*s) for s in ((9, 200), (2, 200), (9, 2000), (9, 200, -1))),
     "B9": (improper_costs(1), improper_costs(-1)),
     "B10": (
         growth((250, 300, 500, 600), 30.0),
@@ -577,6 +596,14 @@ DECIDED = {
     "B12": (
         tables_of(lambda metric, d, m: 10.0 if m.startswith("1") else 100.0),
         tables_of(lambda metric, d, m: 10.0),
+    ),
+    "B13": (by_model(RBF=5.0, linear=9.0, mixture=6.0), by_model(RBF=5.0, linear=9.0, mixture=4.0)),
+    "B14": tuple(
+        by_metric(1.0, rank=rank, rmse_centers=centers) for rank, centers in ((4, 0.5), (25, 0.5), (4, 0.9))
+    ),
+    "B15": tuple(mean_width(*more) for more in ((1, 1), (-0.5, 1), (1, -0.5))),
+    "B16": tuple(
+        by_metric(1.0, least=least, gap=gap) for least, gap in ((-0.5, 0.01), (0.1, 0.01), (-0.5, 0.5))
     ),
 }
 
@@ -745,6 +772,92 @@ def test_the_table_of_the_search_marks_the_best_reading(monkeypatch):
     rows = explained.show_search(study).rows
     assert [row[-1].text for row in rows] == ["20"] * 4 + ["29"] * 4
     assert [sum(cell.bold for cell in row) for row in rows] == [1, 0, 0, 0] * 2  # one C
+
+
+# What the article concludes in words of its own: they are in it, and are so in the committed evidence.
+BOTH = ("table3", "Forest"), ("table4", "Digits")
+CONCLUSIONS = {
+    "these belong to runs that were stopped": lambda f: f("kept.apart") < 10,
+    "the sparsity in the expensive kernel is that of the unfinished run": lambda f: (
+        f("batches.rbf[Forest, 1 an iteration]") < 10 < f("table3.optimum_error[Forest, 2-norm/L,Q,R]")
+    ),
+    "the mixture comes closest to the target, as the paper says, and RBF columns alone": lambda f: all(
+        f(f"figure1.{norm}_order").startswith("mixture") and " and RBF" in f(f"figure1.{norm}_order")
+        for norm in ("one", "two")
+    ),
+    "linear columns, all of them": lambda f: all(
+        abs(f(f"table2.C_l[{label}, mixture]") - 0.8 * size) < 1
+        for label, size in (("Breast", 569), ("Ionosphere", 351), ("Pima", 768))
+    ),
+    "So the number depends on where the run ends": lambda f: all(
+        f(f"table2.C_r_TR1[{label}, mixture]") < 0.5 * f(f"table2.C_r[{label}, mixture]")
+        for label in ("Breast", "Ionosphere")
+    ),
+    "at about the same total": lambda f: all(
+        abs(f(f"table2.error[Pima, {model}]") - printed) < 2.5
+        for model, printed in zip(SMALL_CHOICES, (24.7, 25.4, 25.3, 23.2), strict=True)
+    ),
+    "Offsets and losses do not explain it": lambda f: int(f("losses.plain_FN").split()[0]) > 36,
+    "equal weights of the classes overshoot": lambda f: int(f("losses.balanced_FN").split()[-1]) < 32,
+    "*as many training points are called positive as are.*": lambda f: (
+        f("thresholds.share_pima") >= 7 and f("thresholds.share_all") > f("thresholds.next")
+    ),
+    "But it is not the rule of the whole table": lambda f: f("thresholds.share_ionosphere") <= 5,
+    "All rows but one end at a gap": lambda f: f("gaps.others") <= 0.0101,
+    "What is sparse in the RBF kernel is the unfinished run": lambda f: (
+        f("solved.rbf[Forest, stratified]") > 10 * f("table3.rbf_end[Forest, 2-norm/L,Q,R]")
+    ),
+    "solved to the same gap as the composite": lambda f: f("B5.solved") > 2 * f("B5.digits_two_values"),
+    "The counts of the table alone do not separate": lambda f: (
+        abs(f("search.agree") - f("search.feature")) <= 3
+    ),
+    "stops during that phase": lambda f: all(
+        f(f"{table}.quadratic_TR3[{label}, 2-norm/L,Q,R]") < 1 for table, label in BOTH
+    ),
+    "on the digits up to {figure3.leads:.0f} columns": lambda f: 0 < f("figure3.leads") < 1000,
+    "In the objective the regular search is ahead on both": lambda f: (
+        f("B8.slower_digits") < 1 and f("B8.slower_forest") < 1
+    ),
+    "fewer columns in a scan is what our runs confirm": lambda f: (
+        f("B8.scan_digits_verdict") == f("B8.scan_forest_verdict") == "holds"
+    ),
+    "columns at error points are worth more than others": lambda f: (
+        f("centers.rmse_errors[linear+RBF target, least squares]")
+        < f("centers.rmse_random[linear+RBF target, least squares]")
+    ),
+    "overfitting is visible long before": lambda f: f("figure4.least") + 1 < f("figure4.last"),
+    "for $C = 1$: it shows early": lambda f: f("figure4.Digits_half_large") > f("figure4.Digits_half_one"),
+    "Where the two orders differ": lambda f: (
+        (f("figure4.Forest_half_large") < f("figure4.Forest_half_one"))
+        and f("figure4.optimum_validation[Forest, C = 10000]")
+        > f("figure4.optimum_validation[Forest, C = 1]")
+    ),
+    "ten times the data take about as many iterations or fewer": lambda f: all(
+        float(f(f"table5.patience_{patience}").split("iterations, ")[1].split()[0]) < 1.3
+        for patience in facts.PATIENCES
+    ),
+    "(the last two coincide": lambda f: f("table5.falling") == f("table5.scaled"),
+    "runs that contain no mixture": lambda f: max(f("table5.quadratic"), f("table5.rbf")) < 0.5,
+    "more slowly than the data, as printed": lambda f: float(f("coarse.tau_3_grows")) < 10,
+    "and the cost of a prediction grows too": lambda f: f("B10.coarse_flat") > 2,
+    "So nothing speaks against it": lambda f: f("batches.objective") < 1,
+    "Both hold to the last digits": lambda f: f("B11.verdict") == "holds",
+    "TR3 has stopped it with linear columns only": lambda f: (
+        f("modern.operations[Forest, 2-norm mixture]") == 54
+        and f("modern.operations[Digits, 2-norm mixture]") == 784
+    ),
+    "a width that does not fit shows in the error, and not in more columns": lambda f: (
+        f("B15.dense") < 1 < f("B15.poor")
+    ),
+    "the stratified search takes less time and has the larger error": lambda f: (
+        f("forest.longer") > 1 and f("forest.stratified_error") > f("forest.regular_error")
+    ),
+}
+
+
+@pytest.mark.parametrize("words", CONCLUSIONS)
+def test_what_the_article_concludes_is_so(words):
+    check_conclusion("bi2004", words, CONCLUSIONS[words])
 
 
 # The whole, and the errata

@@ -136,6 +136,7 @@ def how_seconds_grow(study: Study) -> dict[str, float | str]:
 @reading.facts(
     "halves",
     *("fewer_rows", "optimum_ten", "optimum_one", "range_less", "stratified_less", "averaged"),
+    *("unscaled", "unscaled_others"),
     *("ten", "all", "deviation", "error_of_ten", "lead", "lead_exact", "flat_l2", "flat_l1"),
 )
 def what_moves_sonar(study: Study) -> dict[str, float | str]:
@@ -147,7 +148,7 @@ def what_moves_sonar(study: Study) -> dict[str, float | str]:
     def at(method: str) -> np.ndarray:
         return np.array([curve(study, "halves", machine, method)[place] for machine in machines])
 
-    half, exact = at("halves"), at("halves, exact")
+    half, exact, unscaled = at("halves"), at("halves, exact"), at("halves, unscaled") - at("halves")
     runs = np.array(study.evidence("halves").runs("L2_10", "sonar", "halves"))[:, place]
     flat = {m: np.ptp(curve(study, "halves", m, "halves, exact")[lambdas >= 0.4]) for m in machines}
     return {
@@ -157,6 +158,8 @@ def what_moves_sonar(study: Study) -> dict[str, float | str]:
         "range_less": span(half - at("halves, training range")),
         "stratified_less": (half - at("halves, stratified")).max(),
         "averaged": at("halves, mean loss").min(),
+        "unscaled": unscaled[1],
+        "unscaled_others": np.delete(unscaled, 1).max(),
         "ten": runs[:10].mean(),
         "all": runs.mean(),
         "deviation": runs.std(ddof=1),
@@ -370,7 +373,7 @@ def how_table3_compares(study: Study) -> dict[str, float | str]:
     }
 
 
-@reading.facts("means", "others", "above_75", "below_100", "svm_lack", "drm_lacks")
+@reading.facts("means", "others", "rows", "half_least", "above_75", "below_100", "svm_lack", "drm_lacks")
 def what_moves_the_means(study: Study) -> dict[str, float | str]:
     """Compare the readings of table 3's means with the printed entries, in points, with LIBSVM's splice."""
     evidence, splice, third = study.evidence("means"), study.evidence("libsvm"), printed_of(study, "table3")
@@ -386,6 +389,11 @@ def what_moves_the_means(study: Study) -> dict[str, float | str]:
 
     still = ("stratified", "training range", "unscaled", "lambda = 0.5", "lambda = 8", "exact")
     moved = [mean(metric, name) - mean(metric, "as chosen") for metric in exrm for name in still]
+    six = [*exrm, "AdaSVM_10", "BagSVM_10"]
+    rows, half = (
+        [mean(metric, name) - mean(metric, "as chosen") for metric in six]
+        for name in ("100 rows", "lambda = 0.5")
+    )
     lack = [
         third[family, "10"] - np.mean([mean(f"{family}_10", f"{n} rows") for n in (75, 100)])
         for family in ("AdaSVM", "BagSVM")
@@ -393,6 +401,8 @@ def what_moves_the_means(study: Study) -> dict[str, float | str]:
     drm = third["DRM", "10"] - best_errors_of(study, [("DRM", 10)]).mean()
     return {
         "others": span(moved),
+        "rows": span(rows),
+        "half_least": min(half),
         "above_75": span(over_printed("75 rows")),
         "below_100": span(over_printed("100 rows")),
         "svm_lack": span(lack),
@@ -578,7 +588,7 @@ def what_diversity_does(study: Study) -> dict[str, float | str]:
 @reading.facts(
     "wrapped",
     *("plain", "bagged", "boosted", "machine", "machine_bagged", "helps", "helps_on"),
-    *("worse", "liver"),
+    *("elsewhere", "worse", "liver"),
 )
 def what_wrapping_does(study: Study) -> dict[str, float | str]:
     """Return mean errors over sets of ExRM, bagged and boosted; where and how far that helps."""
@@ -591,6 +601,7 @@ def what_wrapping_does(study: Study) -> dict[str, float | str]:
         **dict(zip(("plain", "bagged", "boosted", "machine", "machine_bagged"), over, strict=True)),
         "helps": span(bagged[helped]),
         "helps_on": joined([TABLE_SETS[k] for k in np.flatnonzero(helped)]) or "no set",
+        "elsewhere": np.abs(bagged[~helped]).max(initial=0.0),
         "worse": int((boosted < 0).sum()),
         "liver": boosted[TABLE_SETS.index("liver")],
     }

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from kernsemble.report.comparisons import mean_and_spread, paired_p_value
 from kernsemble.report.figures import PALETTE, draw_band, subplots
-from kernsemble.report.ledger import LedgerRow, Reading, judge_cell
+from kernsemble.report.ledger import judge_cell
 from kernsemble.report.published import PrintedCell
 from kernsemble.report.say import Facts
 from kernsemble.report.tables import Cell, Table, save_table, scale_note
@@ -29,7 +29,7 @@ from guo2017.claims import (
     split_name,
 )
 from guo2017.facts import ODD_SETS, tree_distance
-from guo2017.trials import BASES, LARGE_SET, LIBSVM_SPLICE, TABLE_SETS
+from guo2017.trials import LARGE_SET, LIBSVM_SPLICE, TABLE_SETS
 
 MACHINES = ("PSVM", "ExRM5", "ExRM10", "ExRM30")
 PARTS = {"L2": "p = 2", "L1": "p = 1"}
@@ -349,53 +349,6 @@ def _mean_over_sets(evidence: Evidence, metric: str, method: str) -> Cell:
     if not samples or not all(sample.complete for sample in samples):
         return Cell("…")
     return _mean_cell(np.mean([sample.values for sample in samples], axis=0))
-
-
-def show_best(study: Study) -> Table:
-    """Return table 1's cells that the best reading changes: printed, declared, best, with marks."""
-    cells = {(c.row, c.column): c for c in printed_cells(study, "table1")}
-    header, rows = ("printed", "declared", "best reading"), []
-    for T in (10, 30):
-        for family in FAMILIES:
-            for label in TABLE_SETS if family == "DRM" else ("splice",):
-                cell = cells[f"{family}{T}", label]
-                judged = [judge_cell(cell, by, study) for by in (reading, best_reading)]
-                printed = Cell(f"{cell.mean} ± {cell.spread}")
-                rows.append((Cell(f"{cell.row}, {label}"), printed, *map(_judged_cell, judged)))
-    caption = (
-        f"{scale_note(study)}Percent, mean ± standard deviation of a trial. Best reading: splice as LIBSVM's "
-        f"file of 1000 rows, DRM without an intercept. {Verdict.MATCH.mark} at most two standard errors off."
-    )
-    return _saved(study, Table(("table 1", *header), tuple(rows), caption), "best")
-
-
-def _judged_cell(row: LedgerRow) -> Cell:
-    if row.ours is None:
-        return Cell("…")
-    return Cell(mean_and_spread(row.ours, row.ours_spread or 0.0, 2), mark=row.verdict.mark)
-
-
-def show_best_means(study: Study) -> Table:
-    """Return table 3 as printed, and ours under both readings."""
-    rows = []
-    cells = printed_cells(study, "table3")
-    for family in dict.fromkeys(cell.row for cell in cells):
-        for title, by in (("as printed", None), ("declared", reading), ("best reading", best_reading)):
-            line = [c for c in cells if c.row == family]
-            shown = {c.column: Cell(c.mean) if by is None else _best_mean(c, by, study) for c in line}
-            rows.append((Cell(f"{family}, {title}"), *(shown.get(str(T), Cell("")) for T in BASES)))
-    caption = (
-        f"{scale_note(study)}Mean test error over eight sets in percent ± standard error. Best reading: "
-        "LIBSVM's splice, DRM without an intercept, all PSVMs by the printed solver."
-    )
-    return _saved(study, Table(("bases", *map(str, BASES)), tuple(rows), caption), "table3_best")
-
-
-def _best_mean(cell: PrintedCell, by: Reading, study: Study) -> Cell:
-    row = judge_cell(cell, by, study)
-    return (
-        Cell("…") if row.ours is None else Cell(mean_and_spread(row.ours, row.ours_spread / row.runs**0.5, 2))
-    )
 
 
 def show_race(study: Study) -> Table:

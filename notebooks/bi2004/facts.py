@@ -340,24 +340,29 @@ def seconds_over_the_composite(study: Study) -> dict[str, float | str]:
 DROPPED = 1e-2  # a coefficient at or below this counts as none
 
 
-@reading.facts("theory", "tolerance", "cells", "apart", "Q", "LQ", "Q_printed", "LQ_printed")
+@reading.facts("theory", *LARGE, "tolerance", "cells", "apart", "Q", "LQ", "Q_printed", "LQ_printed")
 def counts_of_complete_solutions(study: Study) -> dict[str, float | str]:
     """Columns of complete 2-norm solutions on Forest, and how far the printed counts are from them.
 
     apart: the largest relative difference in percent over single and composite kernels. Q, LQ: the digits.
+    By set: the columns of the complete mixture.
     """
     printed, place = printed_numbers(study, *LARGE.values()), TOLERANCES.index(DROPPED)
 
-    def count(exhibit: str, choice: str) -> float:
+    def counts(exhibit: str, choice: str) -> list[float]:
         rows = study.evidence(exhibit).runs("counts", LABELS[exhibit], f"2-norm/{choice}")
-        return float(np.mean(rows, axis=0)[place])
+        return np.mean(rows, axis=0).reshape(-1, len(TOLERANCES))[:, place]
+
+    def count(exhibit: str, choice: str) -> float:
+        return float(counts(exhibit, choice)[0])
 
     def theirs(exhibit: str, choice: str) -> float:
         return max(printed.get((exhibit, f"2-norm/{choice}", name), 0.0) for name in ("C_l", "C_q", "C_r"))
 
     choices = [choice for choice in CHOICES if "," not in choice]
     apart = [count("table3", c) / theirs("table3", c) - 1.0 for c in choices]
-    return {
+    mixtures = {label: _columns(counts(exhibit, MIXTURE.split("/")[1])) for label, exhibit in LARGE.items()}
+    return mixtures | {
         "tolerance": f"{DROPPED:g}",
         "cells": len(choices),
         "apart": 100.0 * np.abs(apart).max(),

@@ -239,7 +239,7 @@ def columns_of_complete_solutions(study: Study) -> dict[str, float | str]:
         apart[label, model] = 100.0 * abs(counts(label, model)[0] / theirs - 1.0)
     farthest = max(apart, key=apart.get)
     return {
-        "farthest": ", ".join(farthest),
+        "farthest": " of ".join(farthest[::-1]),
         "farthest_columns": _listed(counts(*farthest)[:2]),
         "apart": sorted(apart.values())[-2],
         "mixture": _listed([counts(label, "mixture")[0] for label in SMALL_SETS]),

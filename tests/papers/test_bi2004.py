@@ -760,6 +760,8 @@ CONCLUSIONS = {
         f(f"figure1.{norm}_order").startswith("mixture") and " and RBF" in f(f"figure1.{norm}_order")
         for norm in ("one", "two")
     ),
+    "Two linear columns would do": lambda f: f("B1.two_sparse") > 1,
+    "since its problem has twice the columns": lambda f: f("B1.two_train") > 1,
     "linear columns, all of them": lambda f: all(
         abs(f(f"table2.C_l[{label}, mixture]") - 0.8 * size) < 1
         for label, size in (("Breast", 569), ("Ionosphere", 351), ("Pima", 768))

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import rankdata
 
-from kernsemble.report.comparisons import mean_and_spread, z_score
+from kernsemble.report.comparisons import z_score
 from kernsemble.report.published import read_cells
 from kernsemble.report.words import best_and_rest, joined
 from kernsemble.trials.evidence import Evidence, Sample
@@ -20,9 +20,9 @@ from bi2004.claims import (
     blocks,
     columns_needed,
     iterations,
+    printed_blocks,
     reading,
 )
-from bi2004.small_sets import WIDTH_METHODS
 from bi2004.trials import (
     ALL_FOREST,
     CHOICES,
@@ -30,7 +30,6 @@ from bi2004.trials import (
     DIGIT_TASKS,
     FIGURE4_CS,
     KERNELS,
-    MODERN,
     NORMS,
     READINGS,
     SCALINGS_OF_C,
@@ -40,7 +39,6 @@ from bi2004.trials import (
     TARGET,
     TAUS,
     TOLERANCES,
-    WIDTHS_TARGET,
 )
 
 CASES = {"Breast": (357, 212), "Ionosphere": (126, 225), "Pima": (500, 268)}  # negatives, positives
@@ -247,37 +245,38 @@ def printed_points_on_our_curves(study: Study) -> dict[str, float | str]:
 @reading.facts("blocks", *BLOCK_NAMES)
 def least_errors(study: Study) -> dict[str, str]:
     """Which kernels err least in each block of tables 3 and 4, and how far the order is the printed one."""
-    printed, facts = printed_numbers(study, *LARGE.values()), {}
-    errors = blocks(study, "error_end")
-    places = [(exhibit, norm) for exhibit in LABELS for norm in NORMS]
-    for k, (name, (exhibit, norm)) in enumerate(zip(BLOCK_NAMES, places, strict=True)):
-        theirs = [printed[exhibit, f"{norm}/{choice}", "R_tst"] for choice in CHOICES]
-        ranks = rankdata(errors[:, k].mean(axis=0)), rankdata(theirs)
+    errors, printed, facts = blocks(study, "error_end"), printed_blocks(study, "R_tst")[0], {}
+    for name, ours, theirs in zip(BLOCK_NAMES, np.moveaxis(errors, 1, 0), printed, strict=True):
+        means = ours.mean(axis=0)
         facts[name] = (
-            f"{best_and_rest(list(CHOICES), errors[:, k], '%')}; L,Q,R has rank {ranks[0][-1]:g} of 7 "
-            f"({errors[:, k].mean(axis=0)[-1]:.2f} %); rank correlation with the printed errors "
-            f"{np.corrcoef(*ranks)[0, 1]:+.2f}"
+            f"{best_and_rest(list(CHOICES), ours, '%')}; L,Q,R has rank {rankdata(means)[-1]:g} of 7 "
+            f"({means[-1]:.2f} %); rank correlation with the printed errors "
+            f"{_rank_correlation(means, theirs):+.2f}"
         )
     return facts
+
+
+def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
 
 
 @reading.facts("costs", *BLOCK_NAMES, *(f"{label}_rbf{kind}" for label in LARGE for kind in ("", "_printed")))
 def prices(study: Study) -> dict[str, float]:
     """How much faster the printed mixture tests than the composite; an RBF column's price."""
-    printed, facts = printed_numbers(study, *LARGE.values()), {}
+    slow, fast = printed_blocks(study, "T_tst", ("L+Q+R", "L,Q,R"))[0].T
+    facts, printed = dict(zip(BLOCK_NAMES, slow / fast, strict=True)), printed_numbers(study, *LARGE.values())
+    columns = {"R": ("C_r", "rbf_end"), "Q": ("C_q", "quadratic_end")}
     for label, exhibit in LARGE.items():
-        evidence = study.evidence(exhibit)
-        for norm, name in (("2-norm", "two"), ("1-norm", "one")):
-            slow, fast = (printed[exhibit, f"{norm}/{choice}", "T_tst"] for choice in ("L+Q+R", "L,Q,R"))
-            facts[f"{label.lower()}_{name}"] = slow / fast
-        ours, theirs = [], []
-        for choice, count, metric in (("R", "C_r", "rbf_end"), ("Q", "C_q", "quadratic_end")):
+        ours, theirs = {}, {}
+        for choice, (count, metric) in columns.items():
             method = f"2-norm/{choice}"
-            theirs.append(printed[exhibit, method, "T_tst"] / printed[exhibit, method, count])
-            ours.append(
-                _mean(evidence, "test_seconds_end", label, method) / _mean(evidence, metric, label, method)
+            theirs[choice] = printed[exhibit, method, "T_tst"] / printed[exhibit, method, count]
+            seconds, kept = (
+                _mean(study.evidence(exhibit), name, label, method) for name in ("test_seconds_end", metric)
             )
-        facts[f"{label}_rbf"], facts[f"{label}_rbf_printed"] = ours[0] / ours[1], theirs[0] / theirs[1]
+            ours[choice] = seconds / kept
+        facts[f"{label}_rbf"] = ours["R"] / ours["Q"]
+        facts[f"{label}_rbf_printed"] = theirs["R"] / theirs["Q"]
     return facts
 
 
@@ -311,29 +310,20 @@ def seconds_over_the_composite(study: Study) -> dict[str, float | str]:
     correlation: the range over blocks of the rank correlation of test seconds. Blocks: the mixture's training
     seconds over the composite's, printed and ours.
     """
-    printed, facts = printed_numbers(study, *LARGE.values()), {}
-    places = [(exhibit, norm) for exhibit in LABELS for norm in NORMS]
-    near, correlations = {}, []
+    unit, near = list(CHOICES).index("L+Q+R"), {}
     for column, metric in (("T_trn", "fit_seconds_end"), ("T_tst", "test_seconds_end")):
-        means = blocks(study, metric).mean(axis=0)
-        theirs = np.array([[printed[e, f"{n}/{choice}", column] for choice in CHOICES] for e, n in places])
-        unit = list(CHOICES).index("L+Q+R")
-        ours, theirs = (some / some[:, unit : unit + 1] for some in (means, theirs))
-        others = np.arange(len(CHOICES)) != unit
-        near[column] = np.abs(np.log2(ours / theirs))[:, others] <= 1.0
+        both = blocks(study, metric).mean(axis=0), printed_blocks(study, column)[0]
+        ours, theirs = (some / some[:, unit : unit + 1] for some in both)
+        near[column] = np.delete(np.abs(np.log2(ours / theirs)) <= 1.0, unit, axis=1)
         if column == "T_trn":
-            for name, mine, paper in zip(BLOCK_NAMES, ours[:, -1], theirs[:, -1], strict=True):
-                facts[name] = f"{paper:.2f} printed, {mine:.2f} ours"
-        else:
-            correlations = [
-                np.corrcoef(rankdata(a), rankdata(b))[0, 1] for a, b in zip(ours, theirs, strict=True)
-            ]
+            pairs = zip(BLOCK_NAMES, ours[:, -1], theirs[:, -1], strict=True)
+            facts = {name: f"{paper:.2f} printed, {own:.2f} ours" for name, own, paper in pairs}
     return facts | {
         "cells": near["T_trn"].size,
         "within": int(near["T_trn"].sum()),
         "test_cells": near["T_tst"].size,
         "test_within": int(near["T_tst"].sum()),
-        "correlation": _span(correlations, ".2f"),
+        "correlation": _span([_rank_correlation(*pair) for pair in zip(ours, theirs, strict=True)], ".2f"),
     }
 
 
@@ -583,37 +573,6 @@ def where_the_mixture_is_first(study: Study) -> dict[str, str]:
             f"L,Q,R has the least mean of the seven in {len(first)} of {len(names)} readings"
             f"{f' ({joined(first)})' if first else ''}; its error goes from {errors[low]:.2f} % ({low}) to "
             f"{errors[high]:.2f} % ({high})"
-        )
-    return facts
-
-
-WIDTH_LABELS = {label: label for label in SMALL_SETS} | {"target": WIDTHS_TARGET}
-
-
-@reading.facts("widths", *WIDTH_LABELS)
-def what_widths_are_worth(study: Study) -> dict[str, str]:
-    """Which library of widths errs least, and what it costs in columns."""
-    evidence, facts = study.evidence("widths"), {}
-    for name, label in WIDTH_LABELS.items():
-        errors, counts = (evidence.array(m, (label,), WIDTH_METHODS)[:, 0] for m in ("error", "columns"))
-        columns = ", ".join(f"{m} {c:.0f}" for m, c in zip(WIDTH_METHODS, counts.mean(axis=0), strict=True))
-        facts[name] = f"{best_and_rest(WIDTH_METHODS, errors, '%')}; columns: {columns}"
-    return facts
-
-
-@reading.facts("modern", *LARGE)
-def who_errs_least(study: Study) -> dict[str, str]:
-    """Who errs least, and who does at the 1-norm mixture's cost of a prediction."""
-    evidence, facts = study.evidence("modern"), {}
-    for label in LARGE:
-        errors, cost = (evidence.array(m, (label,), MODERN)[:, 0] for m in ("error", "operations"))
-        gain = errors[:, MODERN.index("boosting, equal cost")] - errors[:, MODERN.index("1-norm mixture")]
-        spread = float(gain.std(ddof=1) / len(gain) ** 0.5) if len(gain) > 1 else 0.0
-        costs = ", ".join(f"{m} {c:.0f}" for m, c in zip(MODERN, cost.mean(axis=0), strict=True))
-        facts[label] = (
-            f"{best_and_rest(MODERN, errors, '%')}; boosting at the cost of the 1-norm mixture errs "
-            f"{mean_and_spread(abs(float(gain.mean())), spread)} points "
-            f"{'less' if gain.mean() < 0.0 else 'more'}; operations: {costs}"
         )
     return facts
 

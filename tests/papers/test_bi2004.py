@@ -680,8 +680,6 @@ def test_facts_name_the_best():
     assert all("L+Q has the least mean" in text and "L,Q,R has rank 1 " not in text for text in named)
     moved = facts.where_the_mixture_is_first(study_of(falling("R")))
     assert all("in 0 of" in text for text in moved.values())
-    modern = facts.who_errs_least(study_of(falling("1-norm mixture")))
-    assert all("boosting at the cost of the 1-norm mixture errs 4." in text for text in modern.values())
 
 
 def printed_value(shift):

@@ -453,7 +453,7 @@ def stratification_computes_fewer_columns(study: Study) -> Finding:
     return Finding(parts, None, "to a validation error near the lowest: " + "; ".join(notes))
 
 
-def _both_searches(study: Study, label: str, metric: str) -> list[list[np.ndarray]]:
+def both_searches(study: Study, label: str, metric: str) -> list[list[np.ndarray]]:
     """Return a curve of the runs of the stratified and of the regular search."""
     exhibit = {label: exhibit for exhibit, label in LABELS.items()}[label]
     places = (study.evidence(exhibit), MIXTURE), (study.evidence("figure3"), "regular")
@@ -462,7 +462,7 @@ def _both_searches(study: Study, label: str, metric: str) -> list[list[np.ndarra
 
 def last_objectives(study: Study, label: str) -> np.ndarray:
     """Return the objectives at the end of runs: runs x (stratified, regular)."""
-    paths = zip(*_both_searches(study, label, "curve_objective"), strict=False)
+    paths = zip(*both_searches(study, label, "curve_objective"), strict=False)
     return np.array([[path[-1] for path in pair] for pair in paths])
 
 
@@ -471,7 +471,7 @@ def columns_needed(study: Study, label: str) -> tuple[np.ndarray, np.ndarray]:
 
     And how many runs of each end before they come to that.
     """
-    rounds, losses = (_both_searches(study, label, f"curve_{name}") for name in ("rounds", "validation"))
+    rounds, losses = (both_searches(study, label, f"curve_{name}") for name in ("rounds", "validation"))
     found, never = [], np.zeros(2, dtype=int)
     for run in range(min(map(len, losses))):
         level = NEAR_BEST * min(loss[run].min() for loss in losses)

@@ -84,8 +84,10 @@ def draw_stratified(study: Study) -> Figure:
             _draw_mean(column[1], evidence, "curve_objective", (label, method), name, color, units)
         column[0].set(title=label, ylabel="validation error (%)")
         column[1].set(xlabel="columns", ylabel="objective / end of regular run", yscale="log")
-        for format_ticks in (column[1].yaxis.set_major_formatter, column[1].yaxis.set_minor_formatter):
-            format_ticks("{x:g}")
+        low, high = column[1].get_ylim()
+        ticks = [tick for tick in (1, 1.2, 1.5, 2, 3, 5, 10, 20) if low <= tick <= high]
+        column[1].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        column[1].minorticks_off()
         _add_legend(column[0])
     return figure
 

@@ -212,7 +212,7 @@ def draw_z_scores(study: Study) -> Figure:
         for (row, column), value in np.ndenumerate(z):
             if np.isfinite(value):
                 color = "white" if abs(value) > 5 else "black"
-                text = f"{value:.1f}" if abs(value) < 10 else f"{value:.0f}"
+                text = f"{round(value, 1) + 0.0:.1f}" if abs(value) < 10 else f"{value:.0f}"
                 panel.text(column, row, text, ha="center", va="center", fontsize=8, color=color)
         panel.set_xticks(range(len(TABLE_SETS)), TABLE_SETS, rotation=40, ha="right")
         panel.set_yticks(range(len(names)), names)

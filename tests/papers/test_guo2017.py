@@ -547,6 +547,7 @@ CONCLUSIONS = {
         f("ours.table3[L1-ExRM, 30]") > f("ours.table3[L1-ExRM, 1]")
     ),
     "Each printed entry of table 3 is *larger*": lambda f: f("table3.least_over") > 0,
+    "None comes near the printed": lambda f: f("drm.splice") < 30,
     "Only guessing comes near there": lambda f: (
         int(f("trees.guessing_odd").split()[-1]) < int(f("trees.usual_odd").split()[0])
     ),

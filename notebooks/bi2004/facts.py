@@ -90,6 +90,8 @@ def rates_that_differ(study: Study) -> dict[str, str]:
         for model, (rate, size) in product(SMALL_CHOICES, zip(RATES, CASES[label], strict=True)):
             ours = evidence.array(f"{rate}_tst", (label,), (model,)).ravel()
             theirs = printed["table2", f"{label}/{model}", f"{rate}_tst"]
+            if len(ours) < 2:
+                return {"apart": "a single run does not tell"}
             if abs(miss(ours, theirs)) > LIMIT:
                 cases = f"{size * ours.mean() / 100:.1f} {names[rate]} of {size}"
                 apart.append(f"{label}, {model}: {cases} ({size * theirs / 100:.0f} printed)")

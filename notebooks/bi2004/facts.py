@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from scipy.stats import rankdata
 
-from kernsemble.report.comparisons import mean_and_spread, z_score
+from kernsemble.report.comparisons import z_score
 from kernsemble.report.published import read_cells
 from kernsemble.report.words import best_and_rest, joined
 from kernsemble.trials.evidence import Evidence, Sample
@@ -16,11 +18,13 @@ from bi2004.claims import (
     MIXTURE,
     _half_way,
     blocks,
+    both_searches,
     columns_needed,
     iterations,
+    last_objectives,
+    printed_blocks,
     reading,
 )
-from bi2004.small_sets import WIDTH_METHODS
 from bi2004.trials import (
     ALL_FOREST,
     CHOICES,
@@ -28,7 +32,6 @@ from bi2004.trials import (
     DIGIT_TASKS,
     FIGURE4_CS,
     KERNELS,
-    MODERN,
     NORMS,
     READINGS,
     SCALINGS_OF_C,
@@ -38,7 +41,6 @@ from bi2004.trials import (
     TARGET,
     TAUS,
     TOLERANCES,
-    WIDTHS_TARGET,
 )
 
 CASES = {"Breast": (357, 212), "Ionosphere": (126, 225), "Pima": (500, 268)}  # negatives, positives
@@ -79,26 +81,21 @@ def errors_on_the_target(study: Study) -> dict[str, str]:
     return facts
 
 
-@reading.facts(
-    "cases",
-    *(
-        f"{label}_{model}_{rate}{kind}"
-        for label in CASES
-        for model in SMALL_CHOICES
-        for rate in RATES
-        for kind in ("", "_printed")
-    ),
-)
-def rates_as_cases(study: Study) -> dict[str, float]:
-    """How many cases of table 2 are false positives and false negatives, ours and printed."""
-    evidence, printed, facts = study.evidence("table2"), printed_numbers(study, "table2"), {}
-    for label, sizes in CASES.items():
-        for model in SMALL_CHOICES:
-            for rate, size in zip(RATES, sizes, strict=True):
-                name = f"{label}_{model}_{rate}"
-                facts[name] = size * _mean(evidence, f"{rate}_tst", label, model) / 100
-                facts[f"{name}_printed"] = size * printed["table2", f"{label}/{model}", f"{rate}_tst"] / 100
-    return facts
+@reading.facts("cases", "apart")
+def rates_that_differ(study: Study) -> dict[str, str]:
+    """The printed rates of Breast and Ionosphere that differ from ours by the ledger's rule, in cases."""
+    evidence, printed, apart = study.evidence("table2"), printed_numbers(study, "table2"), []
+    names = dict(zip(RATES, ("false positives", "false negatives"), strict=True))
+    for label in ("Breast", "Ionosphere"):
+        for model, (rate, size) in product(SMALL_CHOICES, zip(RATES, CASES[label], strict=True)):
+            ours = evidence.array(f"{rate}_tst", (label,), (model,)).ravel()
+            theirs = printed["table2", f"{label}/{model}", f"{rate}_tst"]
+            if len(ours) < 2:
+                return {"apart": "a single run does not tell"}
+            if abs(miss(ours, theirs)) > LIMIT:
+                cases = f"{size * ours.mean() / 100:.1f} {names[rate]} of {size}"
+                apart.append(f"{label}, {model}: {cases} ({size * theirs / 100:.0f} printed)")
+    return {"apart": "; ".join(apart) or "none"}
 
 
 @reading.facts(
@@ -252,48 +249,47 @@ def printed_points_on_our_curves(study: Study) -> dict[str, float | str]:
 @reading.facts("blocks", *BLOCK_NAMES)
 def least_errors(study: Study) -> dict[str, str]:
     """Which kernels err least in each block of tables 3 and 4, and how far the order is the printed one."""
-    printed, facts = printed_numbers(study, *LARGE.values()), {}
-    errors = blocks(study, "error_end")
-    places = [(exhibit, norm) for exhibit in LABELS for norm in NORMS]
-    for k, (name, (exhibit, norm)) in enumerate(zip(BLOCK_NAMES, places, strict=True)):
-        theirs = [printed[exhibit, f"{norm}/{choice}", "R_tst"] for choice in CHOICES]
-        ranks = rankdata(errors[:, k].mean(axis=0)), rankdata(theirs)
+    errors, printed, facts = blocks(study, "error_end"), printed_blocks(study, "R_tst")[0], {}
+    for name, ours, theirs in zip(BLOCK_NAMES, np.moveaxis(errors, 1, 0), printed, strict=True):
+        means = ours.mean(axis=0)
         facts[name] = (
-            f"{best_and_rest(list(CHOICES), errors[:, k], '%')}; L,Q,R has rank {ranks[0][-1]:g} of 7 "
-            f"({errors[:, k].mean(axis=0)[-1]:.2f} %); rank correlation with the printed errors "
-            f"{np.corrcoef(*ranks)[0, 1]:+.2f}"
+            f"{best_and_rest(list(CHOICES), ours, '%')}; L,Q,R has rank {rankdata(means)[-1]:g} of 7 "
+            f"({means[-1]:.2f} %); rank correlation with the printed errors "
+            f"{_rank_correlation(means, theirs):+.2f}"
         )
     return facts
+
+
+def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
 
 
 @reading.facts("costs", *BLOCK_NAMES, *(f"{label}_rbf{kind}" for label in LARGE for kind in ("", "_printed")))
 def prices(study: Study) -> dict[str, float]:
     """How much faster the printed mixture tests than the composite; an RBF column's price."""
-    printed, facts = printed_numbers(study, *LARGE.values()), {}
+    slow, fast = printed_blocks(study, "T_tst", ("L+Q+R", "L,Q,R"))[0].T
+    facts, printed = dict(zip(BLOCK_NAMES, slow / fast, strict=True)), printed_numbers(study, *LARGE.values())
+    columns = {"R": ("C_r", "rbf_end"), "Q": ("C_q", "quadratic_end")}
     for label, exhibit in LARGE.items():
-        evidence = study.evidence(exhibit)
-        for norm, name in (("2-norm", "two"), ("1-norm", "one")):
-            slow, fast = (printed[exhibit, f"{norm}/{choice}", "T_tst"] for choice in ("L+Q+R", "L,Q,R"))
-            facts[f"{label.lower()}_{name}"] = slow / fast
-        ours, theirs = [], []
-        for choice, count, metric in (("R", "C_r", "rbf_end"), ("Q", "C_q", "quadratic_end")):
+        ours, theirs = {}, {}
+        for choice, (count, metric) in columns.items():
             method = f"2-norm/{choice}"
-            theirs.append(printed[exhibit, method, "T_tst"] / printed[exhibit, method, count])
-            ours.append(
-                _mean(evidence, "test_seconds_end", label, method) / _mean(evidence, metric, label, method)
+            theirs[choice] = printed[exhibit, method, "T_tst"] / printed[exhibit, method, count]
+            seconds, kept = (
+                _mean(study.evidence(exhibit), name, label, method) for name in ("test_seconds_end", metric)
             )
-        facts[f"{label}_rbf"], facts[f"{label}_rbf_printed"] = ours[0] / ours[1], theirs[0] / theirs[1]
+            ours[choice] = seconds / kept
+        facts[f"{label}_rbf"] = ours["R"] / ours["Q"]
+        facts[f"{label}_rbf_printed"] = theirs["R"] / theirs["Q"]
     return facts
 
 
-@reading.facts(
-    "complete", *(f"{label}_{what}" for label in LARGE for what in ("end", "rank", "first", "error"))
-)
+@reading.facts("complete", *(f"{label}_{what}" for label in LARGE for what in ("end", "rank", "first")))
 def blocks_of_complete_solutions(study: Study) -> dict[str, float | str]:
     """The 2-norm blocks by complete solutions.
 
     end, rank: the mixture's rank at the end of runs, and among complete solutions. first: the choice of least
-    mean error among these; error: the mixture's.
+    mean error among these.
     """
     facts, names = {}, list(CHOICES)
     for label, exhibit in LARGE.items():
@@ -307,24 +303,7 @@ def blocks_of_complete_solutions(study: Study) -> dict[str, float | str]:
             f"{label}_end": rankdata(means["error_end"])[-1],
             f"{label}_rank": rankdata(solved)[-1],
             f"{label}_first": f"{names[int(solved.argmin())]} ({solved.min():.2f} %)",
-            f"{label}_error": solved[-1],
         }
-    return facts
-
-
-SOLVED = ("rounds", "error", "train_error", *KERNELS, "least_rounds", "least_error")
-
-
-@reading.facts("solved", *(f"{label}_{what}" for label in LARGE for what in ("gap", *SOLVED)))
-def mixtures_without_limit(study: Study) -> dict[str, float]:
-    """The 2-norm mixture, run until its certified gap is small; gap in percent of the objective."""
-    facts = {}
-    for label in LARGE:
-        means = {
-            name: _mean(study.evidence("solved"), name, label, "stratified") for name in ("gap", *SOLVED)
-        }
-        facts |= {f"{label}_{name}": value for name, value in means.items()}
-        facts[f"{label}_gap"] *= 100.0
     return facts
 
 
@@ -335,53 +314,49 @@ def seconds_over_the_composite(study: Study) -> dict[str, float | str]:
     correlation: the range over blocks of the rank correlation of test seconds. Blocks: the mixture's training
     seconds over the composite's, printed and ours.
     """
-    printed, facts = printed_numbers(study, *LARGE.values()), {}
-    places = [(exhibit, norm) for exhibit in LABELS for norm in NORMS]
-    near, correlations = {}, []
+    unit, near = list(CHOICES).index("L+Q+R"), {}
     for column, metric in (("T_trn", "fit_seconds_end"), ("T_tst", "test_seconds_end")):
-        means = blocks(study, metric).mean(axis=0)
-        theirs = np.array([[printed[e, f"{n}/{choice}", column] for choice in CHOICES] for e, n in places])
-        unit = list(CHOICES).index("L+Q+R")
-        ours, theirs = (some / some[:, unit : unit + 1] for some in (means, theirs))
-        others = np.arange(len(CHOICES)) != unit
-        near[column] = np.abs(np.log2(ours / theirs))[:, others] <= 1.0
+        both = blocks(study, metric).mean(axis=0), printed_blocks(study, column)[0]
+        ours, theirs = (some / some[:, unit : unit + 1] for some in both)
+        near[column] = np.delete(np.abs(np.log2(ours / theirs)) <= 1.0, unit, axis=1)
         if column == "T_trn":
-            for name, mine, paper in zip(BLOCK_NAMES, ours[:, -1], theirs[:, -1], strict=True):
-                facts[name] = f"{paper:.2f} printed, {mine:.2f} ours"
-        else:
-            correlations = [
-                np.corrcoef(rankdata(a), rankdata(b))[0, 1] for a, b in zip(ours, theirs, strict=True)
-            ]
+            pairs = zip(BLOCK_NAMES, ours[:, -1], theirs[:, -1], strict=True)
+            facts = {name: f"{paper:.2f} printed, {own:.2f} ours" for name, own, paper in pairs}
     return facts | {
         "cells": near["T_trn"].size,
         "within": int(near["T_trn"].sum()),
         "test_cells": near["T_tst"].size,
         "test_within": int(near["T_tst"].sum()),
-        "correlation": _span(correlations, ".2f"),
+        "correlation": _span([_rank_correlation(*pair) for pair in zip(ours, theirs, strict=True)], ".2f"),
     }
 
 
 DROPPED = 1e-2  # a coefficient at or below this counts as none
 
 
-@reading.facts("theory", "tolerance", "cells", "apart", "Q", "LQ", "Q_printed", "LQ_printed")
+@reading.facts("theory", *LARGE, "tolerance", "cells", "apart", "Q", "LQ", "Q_printed", "LQ_printed")
 def counts_of_complete_solutions(study: Study) -> dict[str, float | str]:
     """Columns of complete 2-norm solutions on Forest, and how far the printed counts are from them.
 
     apart: the largest relative difference in percent over single and composite kernels. Q, LQ: the digits.
+    By set: the columns of the complete mixture.
     """
     printed, place = printed_numbers(study, *LARGE.values()), TOLERANCES.index(DROPPED)
 
-    def count(exhibit: str, choice: str) -> float:
+    def counts(exhibit: str, choice: str) -> list[float]:
         rows = study.evidence(exhibit).runs("counts", LABELS[exhibit], f"2-norm/{choice}")
-        return float(np.mean(rows, axis=0)[place])
+        return np.mean(rows, axis=0).reshape(-1, len(TOLERANCES))[:, place]
+
+    def count(exhibit: str, choice: str) -> float:
+        return float(counts(exhibit, choice)[0])
 
     def theirs(exhibit: str, choice: str) -> float:
         return max(printed.get((exhibit, f"2-norm/{choice}", name), 0.0) for name in ("C_l", "C_q", "C_r"))
 
     choices = [choice for choice in CHOICES if "," not in choice]
     apart = [count("table3", c) / theirs("table3", c) - 1.0 for c in choices]
-    return {
+    mixtures = {label: _columns(counts(exhibit, MIXTURE.split("/")[1])) for label, exhibit in LARGE.items()}
+    return mixtures | {
         "tolerance": f"{DROPPED:g}",
         "cells": len(choices),
         "apart": 100.0 * np.abs(apart).max(),
@@ -392,18 +367,17 @@ def counts_of_complete_solutions(study: Study) -> dict[str, float | str]:
     }
 
 
-@reading.facts(
-    "stratified",
-    *(f"{label}_{what}" for label in LARGE for what in ("columns", "regular", "censored", "runs")),
-)
-def columns_to_a_level(study: Study) -> dict[str, float | int]:
-    """Columns until the validation error is within 5 % of the lowest; how many regular runs never are."""
+@reading.facts("stratified", *(f"{label}_columns" for label in LARGE))
+def columns_to_a_level(study: Study) -> dict[str, str]:
+    """Columns until the validation error is within 5 % of the lowest; a bound where runs never are."""
     facts = {}
     for label in LARGE:
         needed, never = columns_needed(study, label)
-        stratified, regular = needed.mean(axis=0)
-        found = {"columns": stratified, "regular": regular, "censored": never[1], "runs": len(needed)}
-        facts |= {f"{label}_{what}": value for what, value in found.items()}
+        shown = [
+            f"{mean:.0f}" + (f" (at least: {late} of {len(needed)} runs end before)" if late else "")
+            for mean, late in zip(needed.mean(axis=0), never, strict=True)
+        ]
+        facts[f"{label}_columns"] = f"{shown[0]} columns stratified and {shown[1]} regular"
     return facts
 
 
@@ -445,9 +419,9 @@ def how_far_runs_are_from_the_optimum(study: Study) -> dict[str, float | int | s
     return facts | {"others": float(max(others)), "capped": int(sum(capped)), "runs": len(capped)}
 
 
-@reading.facts("turning", *(f"{label}_{what}" for label in LARGE for what in ("error", "rounds", "TR3")))
+@reading.facts("turning", *(f"{label}_{what}" for label in LARGE for what in ("error", "rounds")))
 def at_the_least_validation_error(study: Study) -> dict[str, float]:
-    """The 2-norm mixture's mean test error where its validation error is lowest, beside that at TR3."""
+    """The 2-norm mixture's mean test error where its validation error is lowest, and that round."""
     facts = {}
     for label, exhibit in LARGE.items():
         evidence, found = study.evidence(exhibit), []
@@ -456,9 +430,7 @@ def at_the_least_validation_error(study: Study) -> dict[str, float]:
         for rounds, validation, test in zip(*curves, strict=True):
             best = np.argmin(validation)
             found.append((test[best], rounds[best]))
-        error, rounds = np.mean(found, axis=0)
-        tr3 = _mean(evidence, "error_TR3", label, MIXTURE)
-        facts |= {f"{label}_error": error, f"{label}_rounds": rounds, f"{label}_TR3": tr3}
+        facts[f"{label}_error"], facts[f"{label}_rounds"] = np.mean(found, axis=0)
     return facts
 
 
@@ -480,74 +452,63 @@ def what_coarser_tolerances_give(study: Study) -> dict[str, str]:
     return facts
 
 
-@reading.facts("figure3", "stratified", "columns", "regular", "leads", *(f"{label}_above" for label in LARGE))
-def regular_against_stratified(study: Study) -> dict[str, float]:
-    """Least mean validation error on the digits, stratified (and where) and regular; how far that leads.
+def _mean_curve(rounds: list[np.ndarray], losses: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rounds of the longest run, and the mean of all runs there."""
+    grid = max(rounds, key=lambda some: some[-1])
+    return grid, np.mean([np.interp(grid, t, loss) for t, loss in zip(rounds, losses, strict=True)], axis=0)
 
-    above: the stratified run's last objective above the regular one's, mean over draws, in percent.
+
+@reading.facts(
+    "figure3",
+    "stratified",
+    "columns",
+    "regular",
+    *(f"{label}_{w}" for label in LARGE for w in ("leads", "above")),
+)
+def regular_against_stratified(study: Study) -> dict[str, float]:
+    """Least mean validation error on the digits, stratified (and where) and regular.
+
+    leads: the columns up to which the regular search has the lower mean validation error. above: the
+    stratified run's last objective above the regular one's, mean over draws, in percent.
     """
-    grids, means = [], []
-    for exhibit, method in ((LARGE["Digits"], MIXTURE), ("figure3", "regular")):
-        evidence = study.evidence(exhibit)
-        rounds, losses = (
-            evidence.runs(f"curve_{name}", "Digits", method) for name in ("rounds", "validation")
-        )
-        grids.append(max(rounds, key=lambda some: some[-1]))
-        curves = [np.interp(grids[-1], t, loss) for t, loss in zip(rounds, losses, strict=True)]
-        means.append(np.mean(curves, axis=0))
-    behind = np.interp(grids[1], grids[0], means[0]) > means[1]
-    above = {}
-    for label, exhibit in LARGE.items():
-        places = (exhibit, MIXTURE), ("figure3", "regular")
-        paths = [study.evidence(name).runs("curve_objective", label, method) for name, method in places]
-        ratios = [ours[-1] / theirs[-1] for ours, theirs in zip(*paths, strict=False)]
-        above[f"{label}_above"] = 100.0 * (float(np.mean(ratios)) - 1.0)
-    return {
-        **above,
-        "stratified": means[0].min(),
-        "columns": grids[0][means[0].argmin()],
-        "regular": means[1].min(),
-        "leads": grids[1][behind].max(initial=0.0),
-    }
+    facts = {}
+    for label in LARGE:
+        curves = (both_searches(study, label, f"curve_{name}") for name in ("rounds", "validation"))
+        grids, means = zip(*map(_mean_curve, *curves), strict=True)
+        behind = np.interp(grids[1], grids[0], means[0]) > means[1]
+        facts[f"{label}_leads"] = grids[1][behind].max(initial=0.0)
+        ours, regular = last_objectives(study, label).T
+        facts[f"{label}_above"] = 100.0 * (float(np.mean(ours / regular)) - 1.0)
+        least = {
+            "stratified": means[0].min(),
+            "columns": grids[0][means[0].argmin()],
+            "regular": means[1].min(),
+        }
+        facts |= least if label == "Digits" else {}
+    return facts
 
 
 @reading.facts(
     "figure4",
-    *("turns", "least", "last", "train", "gap", "complete", "complete_best"),
-    *(
-        f"{label}_{what}"
-        for label in LARGE
-        for what in ("half_large", "half_one", "solved_large", "solved_one")
-    ),
+    *("turns", "least", "last", "train"),
+    *(f"{label}_{what}" for label in LARGE for what in ("half_large", "half_one")),
 )
-def what_an_improper_cost_does(study: Study) -> dict[str, float | str]:
-    """The digits at the largest C; the gap of training and validation error on Forest, smallest C apart.
-
-    complete: validation error on Forest of the complete solution at the largest C; and the least over C.
-    """
-    evidence = study.evidence("figure4")
-
-    def mean(name: str, label: str, C: float) -> np.ndarray:
-        return np.mean(evidence.runs(f"curve_{name}", label, f"C = {C:g}"), axis=0)
-
-    rounds, losses = (mean(name, "Digits", FIGURE4_CS[-1]) for name in ("rounds", "validation"))
-    gaps = [mean("validation", "Forest", C)[-1] - mean("train", "Forest", C)[-1] for C in FIGURE4_CS[1:]]
-    solved = [_mean(evidence, "optimum_validation", "Forest", f"C = {C:g}") for C in FIGURE4_CS]
-    both = {}
-    for label in LARGE:
-        for C, name in ((FIGURE4_CS[-1], "large"), (1.0, "one")):
-            method = f"C = {C:g}"
-            both[f"{label}_half_{name}"] = float(_half_way(evidence, label, method).mean())
-            both[f"{label}_solved_{name}"] = _mean(evidence, "optimum_validation", label, method)
-    return {
-        **both,
-        "complete": solved[-1],
-        "complete_best": min(solved),
-        "turns": rounds[losses.argmin()],
-        "least": losses.min(),
+def what_an_improper_cost_does(study: Study) -> dict[str, float]:
+    """The digits at the largest C; validation errors half way at this C and at 1."""
+    evidence, facts = study.evidence("figure4"), {}
+    costs = {"large": f"C = {FIGURE4_CS[-1]:g}", "one": "C = 1"}
+    for name, method in costs.items():
+        facts |= {f"{label}_half_{name}": float(_half_way(evidence, label, method).mean()) for label in LARGE}
+    rounds, losses, train = (
+        np.mean(evidence.runs(f"curve_{name}", "Digits", costs["large"]), axis=0)
+        for name in ("rounds", "validation", "train")
+    )
+    turn = losses.argmin()
+    return facts | {
+        "turns": rounds[turn],
+        "least": losses[turn],
         "last": losses[-1],
-        "train": mean("train", "Digits", FIGURE4_CS[-1])[-1],
-        "gap": _span(gaps, ".1f"),
+        "train": train[-1],
     }
 
 
@@ -587,11 +548,12 @@ def _growth(counts: list[float]) -> str:
 COARSE = {f"tau_{tau:g}": f"tau = {tau:g}" for tau in COARSE_TAUS}
 
 
-@reading.facts("coarse", *(f"{name}_{what}" for name in COARSE for what in ("grows", "values", "columns")))
+@reading.facts("coarse", *(f"{name}_{what}" for name in COARSE for what in ("grows", "values")), "columns")
 def when_coarse_runs_end(study: Study) -> dict[str, str]:
-    """How many times as many rounds to TR2 ten times the data take, and columns at 1000 examples.
+    """How many times as many rounds to TR2 ten times the data take.
 
-    values: kernel values of a prediction at the end, with 1000 and with 10,000 examples.
+    values: kernel values of a prediction at the end, with 1000 and with 10,000 examples. columns: at tau = 3,
+    with 1000 examples.
     """
     evidence, facts = study.evidence("coarse"), {}
     for name, method in COARSE.items():
@@ -599,10 +561,8 @@ def when_coarse_runs_end(study: Study) -> dict[str, str]:
         facts[f"{name}_grows"] = f"{last / first:.2f}"
         few, *_, many = evidence.array("evaluations", SIZE_SETS, (method,))[:, :, 0].mean(axis=0)
         facts[f"{name}_values"] = f"{few:.0f} to {many:.0f}"
-        facts[f"{name}_columns"] = _columns(
-            [_mean(evidence, kernel, SIZE_SETS[0], method) for kernel in KERNELS]
-        )
-    return facts
+    counts = [_mean(evidence, kernel, SIZE_SETS[0], COARSE["tau_3"]) for kernel in KERNELS]
+    return facts | {"columns": _columns(counts)}
 
 
 # What other readings change, and what the paper did not try
@@ -622,50 +582,6 @@ def where_the_mixture_is_first(study: Study) -> dict[str, str]:
             f"L,Q,R has the least mean of the seven in {len(first)} of {len(names)} readings"
             f"{f' ({joined(first)})' if first else ''}; its error goes from {errors[low]:.2f} % ({low}) to "
             f"{errors[high]:.2f} % ({high})"
-        )
-    return facts
-
-
-WIDTH_LABELS = {label: label for label in SMALL_SETS} | {"target": WIDTHS_TARGET}
-
-
-@reading.facts("centers", "rank", "linear", "centers", "errors", "random")
-def what_four_columns_are_worth(study: Study) -> dict[str, float]:
-    """Section 5's example: mean rank of the four points' residuals, and root mean square errors."""
-    metrics = {name: f"rmse_{name}" for name in ("linear", "centers", "errors", "random")} | {"rank": "rank"}
-    evidence = study.evidence("centers")
-    return {name: _mean(evidence, metric, TARGET, "least squares") for name, metric in metrics.items()}
-
-
-@reading.facts(
-    "widths", *WIDTH_LABELS, *(f"{n}_{what}" for n in ("mean", "library") for what in ("error", "columns"))
-)
-def what_widths_are_worth(study: Study) -> dict[str, float | str]:
-    """Which library of widths errs least, and what it costs in columns; the two on the target."""
-    evidence, facts = study.evidence("widths"), {}
-    for name, label in WIDTH_LABELS.items():
-        errors, counts = (evidence.array(m, (label,), WIDTH_METHODS)[:, 0] for m in ("error", "columns"))
-        columns = ", ".join(f"{m} {c:.0f}" for m, c in zip(WIDTH_METHODS, counts.mean(axis=0), strict=True))
-        facts[name] = f"{best_and_rest(WIDTH_METHODS, errors, '%')}; columns: {columns}"
-    for name, method in (("mean", WIDTH_METHODS[0]), ("library", WIDTH_METHODS[2])):
-        for what in ("error", "columns"):
-            facts[f"{name}_{what}"] = _mean(evidence, what, WIDTHS_TARGET, method)
-    return facts
-
-
-@reading.facts("modern", *LARGE)
-def who_errs_least(study: Study) -> dict[str, str]:
-    """Who errs least, and who does at the 1-norm mixture's cost of a prediction."""
-    evidence, facts = study.evidence("modern"), {}
-    for label in LARGE:
-        errors, cost = (evidence.array(m, (label,), MODERN)[:, 0] for m in ("error", "operations"))
-        gain = errors[:, MODERN.index("boosting, equal cost")] - errors[:, MODERN.index("1-norm mixture")]
-        spread = float(gain.std(ddof=1) / len(gain) ** 0.5) if len(gain) > 1 else 0.0
-        costs = ", ".join(f"{m} {c:.0f}" for m, c in zip(MODERN, cost.mean(axis=0), strict=True))
-        facts[label] = (
-            f"{best_and_rest(MODERN, errors, '%')}; boosting at the cost of the 1-norm mixture errs "
-            f"{mean_and_spread(abs(float(gain.mean())), spread)} points "
-            f"{'less' if gain.mean() < 0.0 else 'more'}; operations: {costs}"
         )
     return facts
 

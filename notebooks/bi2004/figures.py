@@ -28,18 +28,15 @@ from bi2004.search import BEST_C, BEST_FORMS, solved_row
 from bi2004.trials import (
     CHOICES,
     FIGURE4_CS,
-    KERNELS,
     NORMS,
     SMALL_CHOICES,
     SMALL_SETS,
-    TOLERANCES,
     columns_by_kernel,
 )
 
 Surface = Callable[[np.ndarray], np.ndarray]
 _GRID = 60
 MODEL_COLORS = dict(zip(SMALL_CHOICES, PALETTE, strict=False))
-KERNEL_COLORS = {"linear": PALETTE[0], "quadratic": PALETTE[4], "rbf": PALETTE[1]}
 
 
 def _add_legend(axes: Axes, **look: object) -> None:
@@ -87,8 +84,10 @@ def draw_stratified(study: Study) -> Figure:
             _draw_mean(column[1], evidence, "curve_objective", (label, method), name, color, units)
         column[0].set(title=label, ylabel="validation error (%)")
         column[1].set(xlabel="columns", ylabel="objective / end of regular run", yscale="log")
-        for format_ticks in (column[1].yaxis.set_major_formatter, column[1].yaxis.set_minor_formatter):
-            format_ticks("{x:g}")
+        low, high = column[1].get_ylim()
+        ticks = [tick for tick in (1, 1.2, 1.5, 2, 3, 5, 10, 20) if low <= tick <= high]
+        column[1].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        column[1].minorticks_off()
         _add_legend(column[0])
     return figure
 
@@ -172,26 +171,6 @@ def _draw_growth_line(
         shared = min(len(some) for _, some in there)
         values = np.column_stack([some[:shared] for _, some in there])
         draw_error_bars(axes, np.array([size for size, _ in there]), values, name, markersize=4, **look)
-
-
-def draw_counts(study: Study) -> Figure:
-    """Draw how many columns of the complete 2-norm mixture exceed a tolerance, by kernel; dotted: printed."""
-    printed = printed_numbers(study, *LARGE.values())
-    figure, axes = subplots(1, len(LARGE), size=(8.6, 3.2), sharey=True, squeeze=False)
-    for panel, (label, exhibit) in zip(axes[0], LARGE.items(), strict=True):
-        rows = study.evidence(exhibit).runs("counts", label, MIXTURE, partial=True)
-        if rows:
-            counts = np.mean(rows, axis=0).reshape(len(KERNELS), len(TOLERANCES))
-            for name, line in zip(KERNELS, counts, strict=True):
-                shown = "RBF" if name == "rbf" else name
-                panel.plot(TOLERANCES, line, "o-", label=shown, color=KERNEL_COLORS[name])
-                theirs = printed[exhibit, MIXTURE, f"C_{shown[0].lower()}"]
-                panel.axhline(theirs, color=KERNEL_COLORS[name], linestyle=":", linewidth=1)
-        panel.set(xscale="log", xlabel="tolerance", title=label)
-        panel.invert_xaxis()
-    axes[0, 0].set_ylabel(r"columns with $|\alpha_j|$ above it")
-    _add_legend(axes[0, 0])
-    return figure
 
 
 def draw_levels(study: Study) -> Figure:

@@ -50,7 +50,6 @@ from kernsemble.trials.registry import Paper
 from kernsemble.trials.trial import Trial
 
 SMALL_SETS = ("Breast", "Ionosphere", "Pima")
-LARGE_SETS = ("Digits", "Forest")
 STORED = {
     "Breast": "wdbc",
     "Ionosphere": "ionosphere",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from matplotlib import colormaps
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from kernsemble.report.comparisons import mean_and_spread, paired_p_value
 from kernsemble.report.figures import PALETTE, draw_band, subplots
-from kernsemble.report.ledger import LedgerRow, Reading, judge_cell
+from kernsemble.report.ledger import judge_cell
 from kernsemble.report.published import PrintedCell
 from kernsemble.report.say import Facts
 from kernsemble.report.tables import Cell, Table, save_table, scale_note
@@ -21,16 +21,15 @@ from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from guo2017.claims import (
     FAMILIES,
-    ODD_SETS,
     ROWS,
     best_reading,
     printed_cells,
     printed_of,
     reading,
     split_name,
-    tree_distance,
 )
-from guo2017.trials import BASES, LARGE_SET, LIBSVM_SPLICE, TABLE_SETS
+from guo2017.facts import ODD_SETS, tree_distance
+from guo2017.trials import LARGE_SET, LIBSVM_SPLICE, TABLE_SETS
 
 MACHINES = ("PSVM", "ExRM5", "ExRM10", "ExRM30")
 PARTS = {"L2": "p = 2", "L1": "p = 1"}
@@ -188,14 +187,8 @@ def draw_contradiction(study: Study) -> Figure:
         for (value, marker, label), color in zip(points, PALETTE, strict=False):
             axes.plot(value, row, marker, color=color, label=label if row == 0 else None, markersize=7)
         if ours is not None:
-            axes.plot(
-                ours,
-                row,
-                "o",
-                color=PALETTE[2],
-                label="ours, best reading" if row == 0 else None,
-                markersize=5,
-            )
+            shown = "ours, best reading" if row == 0 else None
+            axes.plot(ours, row, "o", color=PALETTE[2], label=shown, markersize=5)
     axes.set(xlabel="mean test error over eight sets (%)")
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
@@ -219,7 +212,7 @@ def draw_z_scores(study: Study) -> Figure:
         for (row, column), value in np.ndenumerate(z):
             if np.isfinite(value):
                 color = "white" if abs(value) > 5 else "black"
-                text = f"{value:.1f}" if abs(value) < 10 else f"{value:.0f}"
+                text = f"{round(value, 1) + 0.0:.1f}" if abs(value) < 10 else f"{value:.0f}"
                 panel.text(column, row, text, ha="center", va="center", fontsize=8, color=color)
         panel.set_xticks(range(len(TABLE_SETS)), TABLE_SETS, rotation=40, ha="right")
         panel.set_yticks(range(len(names)), names)
@@ -283,144 +276,95 @@ MEANS_COLUMNS = {
 }
 
 
-def show_halves(study: Study) -> Table:
-    """Return sonar's test errors at lambda = 2 by protocol, and how far they move along lambda."""
-    evidence, lambdas = study.evidence("halves"), study.protocol("halves")["reading_lambdas"]
-    place, flat = lambdas.index(2.0), [k for k, lam in enumerate(lambdas) if lam >= 0.4]
-    rows = []
-    for method in evidence.methods:
-        curves = {m: evidence.curves(m, dataset="sonar", method=method) for m in SONAR_COLUMNS}
-        cells = [_mean_cell(runs[:, place]) if len(runs) else Cell("") for runs in curves.values()]
-        for metric in ("L2_10", "L1_10"):
-            runs = curves[metric]
-            cells.append(Cell(f"{np.ptp(runs.mean(axis=0)[flat]):.1f}" if len(runs) else ""))
-        rows.append((Cell(method), *cells))
-    header = ("sonar", *SONAR_COLUMNS.values(), "range, L2-ExRM10", "range, L1-ExRM10")
-    caption = (
-        f"{scale_note(study)}Test error in percent at lambda = 2, mean ± standard error; range: of the mean "
-        "error over lambda in [0.4, 4], in points."
-    )
-    return _saved(study, Table(header, tuple(rows), caption), "halves")
-
-
-def _mean_cell(values: np.ndarray) -> Cell:
-    error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    if error < 1e-9:  # the same number in each run
-        return Cell(f"{values.mean():.2f}")
-    return Cell(mean_and_spread(float(values.mean()), float(error)))
-
-
-def _saved(study: Study, table: Table, name: str) -> Table:
+def _shown(
+    study: Study, name: str, header: Sequence[str], rows: Mapping[str, Sequence[Cell]], caption: str
+) -> Table:
+    """Save a table under a name and return it; a row has a name and its cells."""
+    body = tuple((Cell(row), *cells) for row, cells in rows.items())
+    table = Table(tuple(header), body, f"{scale_note(study)}{caption}")
     save_table(study, table, name)
     return table
 
 
+def _cell(values: np.ndarray) -> Cell:
+    """Mean and standard error of what there is."""
+    if not len(values):
+        return Cell("")
+    error = float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    if error < 1e-9:  # the same number in each run
+        return Cell(f"{values.mean():.2f}")
+    return Cell(mean_and_spread(float(values.mean()), error))
+
+
+def _printed(values: Iterable[float | None]) -> list[Cell]:
+    return [Cell("" if value is None else f"{value:.2f}") for value in values]
+
+
+def show_halves(study: Study) -> Table:
+    """Return sonar's test errors at lambda = 2 by protocol, and how far they move along lambda."""
+    evidence, lambdas = study.evidence("halves"), study.protocol("halves")["reading_lambdas"]
+    place, flat = lambdas.index(2.0), [k for k, lam in enumerate(lambdas) if lam >= 0.4]
+    rows = {}
+    for method in evidence.methods:
+        curves = [evidence.curves(m, dataset="sonar", method=method) for m in SONAR_COLUMNS]
+        moves = [Cell(f"{np.ptp(c.mean(axis=0)[flat]):.1f}" if len(c) else "") for c in curves]
+        rows[method] = [*(_cell(c[:, place] if len(c) else c) for c in curves), moves[1], moves[3]]
+    header = ("sonar", *SONAR_COLUMNS.values(), "range, L2-ExRM10", "range, L1-ExRM10")
+    caption = (
+        "Test error in percent at lambda = 2, mean ± standard error; range: of the mean error over lambda in "
+        "[0.4, 4], in points."
+    )
+    return _shown(study, "halves", header, rows, caption)
+
+
 def show_means(study: Study) -> Table:
     """Return mean errors over the sets by protocol, below what tables 1 and 3 print."""
-    printed1, printed3 = (printed_of(study, name) for name in ("table1", "table3"))
-    rows = [
-        _printed_row("table 3, as printed", [printed3.get((f, str(C))) for f, C in MEANS_COLUMNS.values()])
-    ]
-    of_table1 = [_mean_of_table1(printed1, f"{family}{C}") for family, C in MEANS_COLUMNS.values()]
-    rows.append(_printed_row("table 1, mean of the printed cells", of_table1))
+    first, third = (printed_of(study, name) for name in ("table1", "table3"))
+    names = [(family, C) for family, C in MEANS_COLUMNS.values()]
+    rows = {
+        "table 3, as printed": _printed(third.get((family, str(C))) for family, C in names),
+        "table 1, mean of the printed cells": _printed(
+            np.mean([first[f"{family}{C}", label] for label in TABLE_SETS])
+            if (f"{family}{C}", TABLE_SETS[0]) in first
+            else None
+            for family, C in names
+        ),
+    }
     evidence = study.evidence("means")
-    rows += [
-        (Cell(m), *(_mean_over_sets(evidence, metric, m) for metric in MEANS_COLUMNS))
-        for m in evidence.methods
-    ]
-    header = ("protocol", *(f"{family}{C}" for family, C in MEANS_COLUMNS.values()))
+    for method in evidence.methods:
+        rows[method] = [_mean_over_sets(evidence, metric, method) for metric in MEANS_COLUMNS]
+    header = ("protocol", *(f"{family}{C}" for family, C in names))
     caption = (
-        f"{scale_note(study)}Mean test error over {len(evidence.datasets)} sets in percent ± standard error, "
-        "on the same splits."
+        f"Mean test error over {len(evidence.datasets)} sets in percent ± standard error, on the same splits."
     )
-    return _saved(study, Table(header, tuple(rows), caption), "means")
-
-
-def _printed_row(name: str, values: Sequence[float | None]) -> tuple[Cell, ...]:
-    return Cell(name), *(Cell("" if value is None else f"{value:.2f}") for value in values)
-
-
-def _mean_of_table1(printed: dict[tuple[str, str], float], row: str) -> float | None:
-    values = [printed[row, label] for label in TABLE_SETS if (row, label) in printed]
-    return float(np.mean(values)) if values else None
+    return _shown(study, "means", header, rows, caption)
 
 
 def _mean_over_sets(evidence: Evidence, metric: str, method: str) -> Cell:
-    samples = [evidence.sample(metric, dataset=label, method=method) for label in evidence.datasets]
-    if not samples or not all(sample.complete for sample in samples):
+    if not evidence.datasets or not all(evidence.is_complete(label, method) for label in evidence.datasets):
         return Cell("…")
-    return _mean_cell(np.mean([sample.values for sample in samples], axis=0))
-
-
-def show_best(study: Study) -> Table:
-    """Return table 1's cells that the best reading changes: printed, declared, best, with marks."""
-    cells = {(c.row, c.column): c for c in printed_cells(study, "table1")}
-    header, rows = ("printed", "declared", "best reading"), []
-    for T in (10, 30):
-        for family in FAMILIES:
-            for label in TABLE_SETS if family == "DRM" else ("splice",):
-                cell = cells[f"{family}{T}", label]
-                judged = [judge_cell(cell, by, study) for by in (reading, best_reading)]
-                printed = Cell(f"{cell.mean} ± {cell.spread}")
-                rows.append((Cell(f"{cell.row}, {label}"), printed, *map(_judged_cell, judged)))
-    caption = (
-        f"{scale_note(study)}Percent, mean ± standard deviation of a trial. Best reading: splice as LIBSVM's "
-        f"file of 1000 rows, DRM without an intercept. {Verdict.MATCH.mark} at most two standard errors off."
-    )
-    return _saved(study, Table(("table 1", *header), tuple(rows), caption), "best")
-
-
-def _judged_cell(row: LedgerRow) -> Cell:
-    if row.ours is None:
-        return Cell("…")
-    return Cell(mean_and_spread(row.ours, row.ours_spread or 0.0, 2), mark=row.verdict.mark)
-
-
-def show_best_means(study: Study) -> Table:
-    """Return table 3 as printed, and ours under both readings."""
-    rows = []
-    cells = printed_cells(study, "table3")
-    for family in dict.fromkeys(cell.row for cell in cells):
-        for title, by in (("as printed", None), ("declared", reading), ("best reading", best_reading)):
-            line = [c for c in cells if c.row == family]
-            shown = {c.column: Cell(c.mean) if by is None else _best_mean(c, by, study) for c in line}
-            rows.append((Cell(f"{family}, {title}"), *(shown.get(str(T), Cell("")) for T in BASES)))
-    caption = (
-        f"{scale_note(study)}Mean test error over eight sets in percent ± standard error. Best reading: "
-        "LIBSVM's splice, DRM without an intercept, all PSVMs by the printed solver."
-    )
-    return _saved(study, Table(("bases", *map(str, BASES)), tuple(rows), caption), "table3_best")
-
-
-def _best_mean(cell: PrintedCell, by: Reading, study: Study) -> Cell:
-    row = judge_cell(cell, by, study)
-    return (
-        Cell("…") if row.ours is None else Cell(mean_and_spread(row.ours, row.ours_spread / row.runs**0.5, 2))
-    )
+    return _cell(evidence.array(metric, methods=(method,)).mean(axis=(1, 2)))
 
 
 def show_race(study: Study) -> Table:
     """Return how many times longer each solver takes than the exact one: median, and least of the runs."""
-    evidence = study.evidence("race")
-    columns = [
-        (p, name) for p in evidence.methods for name in ("over_printed", "over_two_blocks", "over_cvxpy")
-    ]
-    rows = []
+    evidence, rivals = study.evidence("race"), ("printed", "two_blocks", "cvxpy")
+    columns, rows = [(p, name) for p in evidence.methods for name in rivals], {}
     for label in evidence.datasets:
-        cells = [_ratio_cell(evidence.sample(name, dataset=label, method=p).values) for p, name in columns]
+        ratios = [evidence.sample(f"over_{n}", dataset=label, method=p).values for p, n in columns]
         gaps = [evidence.sample("printed_gap", dataset=label, method=p).values for p in evidence.methods]
-        rows.append((Cell(label), *cells, *(Cell(f"{g.mean():.1e}" if len(g) else "") for g in gaps)))
+        rows[label] = [*map(_ratio_cell, ratios), *(Cell(f"{g.mean():.1e}" if len(g) else "") for g in gaps)]
     header = (
         "seconds over those of the exact solver",
-        *(f"{p}, {name.removeprefix('over_').replace('_', ' ')}" for p, name in columns),
+        *(f"{p}, {name.replace('_', ' ')}" for p, name in columns),
         *(f"{p}, gap of printed" for p in evidence.methods),
     )
     caption = (
-        f"{scale_note(study)}Median ratio of processor seconds (in brackets the least of the runs), ten "
-        "components; all solvers of a run took turns on the same rows. cvxpy is asked for 1e-6, two blocks "
-        "stops at 1e-6, the exact solver at 1e-9."
+        "Median ratio of processor seconds (in brackets the least of the runs), ten components; all solvers "
+        "of a run took turns on the same rows. cvxpy is asked for 1e-6, two blocks stops at 1e-6, the exact "
+        "solver at 1e-9."
     )
-    return _saved(study, Table(header, tuple(rows), caption), "race")
+    return _shown(study, "race", header, rows, caption)
 
 
 def _ratio_cell(values: np.ndarray) -> Cell:
@@ -434,26 +378,18 @@ def show_diversity(study: Study) -> Table:
     The best lambda is that of the least mean test error: too kind to all, in the same way. The last two
     columns are paired differences, one norm minus apart; bold where a paired t-test rejects 0 at 5 %.
     """
-    evidence = study.evidence("diversity")
-    rows = []
+    evidence, kinds, rows = study.evidence("diversity"), ("columns", "rows"), {}
     for label in evidence.datasets:
         best = {m: _at_best(evidence.curves("error", dataset=label, method=m)) for m in evidence.methods}
-        cells = [_mean_cell(values) if len(values) else Cell("") for values in best.values()]
-        for kind in ("columns", "rows"):
-            one, apart = best.get(f"{kind}, one norm", ()), best.get(f"{kind}, apart", ())
-            cells.append(_difference_cell(one, apart) if len(one) and len(one) == len(apart) else Cell(""))
-        rows.append((Cell(label), *cells))
-    header = (
-        "test error at the best lambda",
-        *evidence.methods,
-        "columns: norm − apart",
-        "rows: norm − apart",
-    )
+        pairs = [[best.get(f"{kind}, {how}", np.empty(0)) for how in ("one norm", "apart")] for kind in kinds]
+        rows[label] = [*map(_cell, best.values()), *(_difference_cell(*pair) for pair in pairs)]
+    differences = [f"{kind}: norm − apart" for kind in kinds]
     caption = (
-        f"{scale_note(study)}Percent, mean ± standard error; lambda by the least mean test error, for all "
-        "alike. Last columns: one norm minus apart; bold: not 0 by a paired t-test at 5 %."
+        "Percent, mean ± standard error; lambda by the least mean test error, for all alike. Last columns: "
+        "one norm minus apart; bold: not 0 by a paired t-test at 5 %."
     )
-    return _saved(study, Table(header, tuple(rows), caption), "diversity")
+    header = ("test error at the best lambda", *evidence.methods, *differences)
+    return _shown(study, "diversity", header, rows, caption)
 
 
 def _at_best(curves: np.ndarray) -> np.ndarray:
@@ -463,6 +399,8 @@ def _at_best(curves: np.ndarray) -> np.ndarray:
 
 def _difference_cell(first: np.ndarray, second: np.ndarray) -> Cell:
     """Mean difference with its sign and standard error, in hundredths."""
+    if not len(first) or len(first) != len(second):
+        return Cell("")
     difference = first - second
     error = difference.std(ddof=1) / len(difference) ** 0.5 if len(difference) > 1 else 0.0
     differs = len(first) > 1 and paired_p_value(first, second) < 0.05
@@ -471,35 +409,32 @@ def _difference_cell(first: np.ndarray, second: np.ndarray) -> Cell:
 
 def show_trees(study: Study) -> Table:
     """Return the test errors of AdaTree10 under each hypothesis, below the printed ones."""
-    evidence = study.evidence("trees")
-    printed = printed_of(study, "table1")
-    rows = [_printed_row("as printed", [printed["AdaTree10", label] for label in evidence.datasets])]
+    evidence, printed = study.evidence("trees"), printed_of(study, "table1")
+    rows = {"as printed": _printed(printed["AdaTree10", label] for label in evidence.datasets)}
     for method in evidence.methods:
         samples = [evidence.sample("Ada_10", dataset=label, method=method) for label in evidence.datasets]
-        rows.append((Cell(method), *(_mean_cell(s.values) if len(s.values) else Cell("") for s in samples)))
-    caption = f"{scale_note(study)}Test error of AdaTree10 in percent, mean ± standard error."
-    return _saved(study, Table(("AdaTree10", *evidence.datasets), tuple(rows), caption), "trees")
+        rows[method] = [_cell(sample.values) for sample in samples]
+    caption = "Test error of AdaTree10 in percent, mean ± standard error."
+    return _shown(study, "trees", ("AdaTree10", *evidence.datasets), rows, caption)
 
 
 def show_small(study: Study, exhibit: str, metric: str, save: str) -> Table:
     """Return means of a metric that spans many orders of magnitude: methods by sets, two digits."""
-    evidence = study.evidence(exhibit)
-    rows = []
+    evidence, rows = study.evidence(exhibit), {}
     for method in evidence.methods:
         samples = [evidence.sample(metric, dataset=label, method=method) for label in evidence.datasets]
-        rows.append((Cell(method), *(_scientific_cell(sample.values) for sample in samples)))
+        rows[method] = [_scientific_cell(sample.values) for sample in samples]
     status = f"{evidence.status}. ".capitalize() if evidence.status else ""
-    caption = f"{scale_note(study)}{status}Mean of {metric} over the training sets (in brackets the largest)."
-    return _saved(study, Table((exhibit, *evidence.datasets), tuple(rows), caption), save)
+    caption = f"{status}Mean of {metric} over the training sets (in brackets the largest)."
+    return _shown(study, save, (exhibit, *evidence.datasets), rows, caption)
 
 
 def _scientific_cell(values: np.ndarray) -> Cell:
-    return Cell(f"{_small(values.mean())} ({_small(values.max())})" if len(values) else "")
-
-
-def _small(value: float) -> str:
-    """Two digits; what is rounding noise shows as 0."""
-    return "0" if abs(value) < 1e-12 else f"{value:.1e}"
+    """Mean and largest; what is rounding noise shows as 0."""
+    if not len(values):
+        return Cell("")
+    mean, largest = ("0" if abs(v) < 1e-12 else f"{v:.1e}" for v in (values.mean(), values.max()))
+    return Cell(f"{mean} ({largest})")
 
 
 # Group of printed cells -> why not all match, in the order of the table.
@@ -567,18 +502,17 @@ def show_reasons(study: Study) -> Table:
     for exhibit in ("table1", "table2", "table3"):
         for cell in printed_cells(study, exhibit):
             counts[group_of(cell)][judge_cell(cell, reading, study).verdict] += 1
-    rows = [
-        (
-            Cell(name),
+    rows = {
+        name: [
             Cell(str(count.total())),
             *(Cell(str(count[verdict] or "")) for verdict in VERDICTS),
             Cell(facts.fill(REASONS[name])),
-        )
+        ]
         for name, count in counts.items()
-    ]
+    }
     header = ("printed cells", "number", *VERDICTS, "why not all match")
-    table = Table(
-        header, tuple(rows), f"Verdicts of all 118 printed numbers. {facts.caveat().strip('*')}".strip()
-    )
+    caption = f"Verdicts of all 118 printed numbers. {facts.caveat().strip('*')}".strip()
+    body = tuple((Cell(name), *cells) for name, cells in rows.items())
+    table = Table(header, body, caption)
     save_table(study, table, "reasons")
     return table

@@ -119,28 +119,25 @@ _TINY = 1e-4
 def mean_and_spread(mean: float, spread: float, decimals: int | None = None) -> str:
     """Write a mean and its spread with the same decimals: those given, or two digits of the spread.
 
-    A number that the given decimals would swallow keeps two significant digits; one below 0.0001 is
-    written with a power of ten.
+    Where the given decimals would swallow one of the two, both get as many as leave it two significant
+    digits; numbers below 0.0001 are written with a power of ten.
 
     Examples
     --------
     >>> from kernsemble.report.comparisons import mean_and_spread
     >>> mean_and_spread(12.3456, 0.0789), mean_and_spread(12.3456, 0.789, 1), mean_and_spread(0.00123, 0, 1)
     ('12.346 ± 0.079', '12.3 ± 0.8', '0.0012')
-    >>> mean_and_spread(1.36e-9, 7.6e-10)
-    '1.4e-09 ± 8e-10'
+    >>> mean_and_spread(1.36e-9, 7.6e-10), mean_and_spread(12.03, 0.374, 0)
+    ('1.4e-09 ± 8e-10', '12.03 ± 0.37')
     """
     shown = spread if math.isfinite(spread) and spread > 0 else 0.0
     if 0 < max(abs(mean), shown) < _TINY:
         return f"{mean:.1e} ± {shown:.0e}" if shown else f"{mean:.1e}"
     if decimals is None:
         decimals = _decimals(shown or mean, 2)
-    text = _fixed(mean, decimals)
-    return f"{text} ± {_fixed(shown, decimals)}" if shown else text
-
-
-def _fixed(number: float, decimals: int) -> str:
-    return f"{number:.{max(decimals, _decimals(number, 2) if abs(number) < 10**-decimals else 0)}f}"
+    swallowed = [number for number in (mean, shown) if 0 < abs(number) < 10**-decimals]
+    decimals = max((_decimals(number, 2) for number in swallowed), default=decimals)
+    return f"{mean:.{decimals}f} ± {shown:.{decimals}f}" if shown else f"{mean:.{decimals}f}"
 
 
 def _decimals(number: float, digits: int) -> int:

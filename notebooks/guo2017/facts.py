@@ -1,0 +1,685 @@
+"""The numbers that the article of guo2017 says, beside those of its claims: facts, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+import numpy as np
+
+from kernsemble.data.store import load
+from kernsemble.report.comparisons import bootstrap_probability
+from kernsemble.report.ledger import Reading, Rule, judge_cell
+from kernsemble.report.published import PrintedCell
+from kernsemble.report.verdicts import Verdict
+from kernsemble.report.words import joined
+from kernsemble.trials.study import Study
+from guo2017.claims import (
+    FAMILIES3,
+    ORDER,
+    PRINTED_RUNS,
+    ROWS,
+    WAYS,
+    WON_SETS,
+    average_ranks,
+    best_errors_of,
+    best_place,
+    best_reading,
+    errors_of,
+    evidence_of,
+    exact_reading,
+    mean_errors,
+    printed_cells,
+    printed_means,
+    printed_of,
+    reading,
+    rounds_to_rest,
+    seconds_by_size,
+    split_name,
+    table_errors,
+    won_sets,
+)
+from guo2017.theory import COST_C, COST_M, KINDS
+from guo2017.trials import (
+    BAGS,
+    BASES,
+    BOOSTS,
+    LARGE_SET,
+    LIBSVM_SPLICE,
+    MADE,
+    MISHAPS,
+    SETTINGS,
+    SIZE_SETS,
+    SIZES_OF_TREES,
+    STORED,
+    TABLE_SETS,
+)
+
+
+def span(values: Iterable[float], form: str = ".1f") -> str:
+    """Return "least to largest", or the number where both look alike."""
+    values = [float(value) for value in values]
+    low, high = format(min(values), form), format(max(values), form)
+    return low if low == high else f"{low} to {high}"
+
+
+def curve(study: Study, exhibit: str, metric: str, method: str, dataset: str = "sonar") -> np.ndarray:
+    """Return the mean over runs of an array metric."""
+    return np.mean(study.evidence(exhibit).runs(metric, dataset, method), axis=0)
+
+
+@reading.facts(
+    "figure1",
+    *("within", "times", "gaps_small", "gap_large"),
+    *("l1_single", "l1_several", "moves_others", "moves_last"),
+)
+def how_errors_go_with_lambda(study: Study) -> dict[str, float | str]:
+    """Say how far curves of figure 1 move, and what the printed stop leaves on sonar.
+
+    within: spread of the L1-ExRMs from lambda = 2 on.
+    times: largest objective up to lambda = 0.4 over its optimum. l1: mean test errors from lambda = 1 on.
+    moves_others, moves_last: from lambda = 1 on, of all ExRMs but L1-ExRM30, and of that one.
+    Gaps: largest of all machines at lambda = 0.4, in units of the optimum, and at 2 for L2-PSVM, in percent.
+    """
+    lambdas = np.array(study.protocol("figure1")["lambdas"])
+    l1, l2 = ([curve(study, "figure1", "error", f"{p}-{name}") for name in ORDER[1:]] for p in ("L1", "L2"))
+    names = [f"{p}-{name}" for p in ("L1", "L2") for name in ORDER]
+    at = {lam: int(np.flatnonzero(lambdas == lam)[0]) for lam in (0.4, 2.0)}
+    gaps = {name: curve(study, "figure1", "gap", name) for name in names}
+    above = lambdas >= 1.0
+    single = curve(study, "figure1", "error", "L1-PSVM")[above].mean()
+    from_one = [np.ptp(c[above]) for c in (*l2, *l1)]
+    return {
+        "l1_single": single,
+        "l1_several": span(c[above].mean() for c in l1),
+        "moves_others": max(from_one[:-1]),
+        "moves_last": from_one[-1],
+        "within": np.ptp(np.array(l1)[:, lambdas >= 2.0], axis=0).max(),
+        "times": 1.0 + max(gap[lambdas <= 0.4].max() for gap in gaps.values()),
+        "gaps_small": max(gap[at[0.4]] for gap in gaps.values()),
+        "gap_large": 100.0 * gaps["L2-PSVM"][at[2.0]],
+    }
+
+
+DISTANCES = {"01": 0.01, "001": 0.001, "0001": 0.0001}
+
+
+@reading.facts("convergence", *(f"{p}_{name}" for p in ("l2", "l1") for name in (*DISTANCES, "stop")))
+def when_the_objective_rests(study: Study) -> dict[str, str]:
+    """Say from which iteration on ijcnn1's objective stays within some distance, and where the rule stops."""
+    evidence, facts = study.evidence("convergence"), {}
+    for p in ("L2", "L1"):
+        names = [f"{p}-{name}" for name in ORDER[1:]]
+        for end, distance in DISTANCES.items():
+            facts[f"{p.lower()}_{end}"] = span(rounds_to_rest(study, names, distance), ".0f")
+        stops = evidence.array("n_iter", (LARGE_SET,), names)
+        facts[f"{p.lower()}_stop"] = span(stops.ravel(), ".0f")
+    return facts
+
+
+@reading.facts("scaling", "of_an_iteration", "steepest", "first", "last", "factor", "steps")
+def how_seconds_grow(study: Study) -> dict[str, float | str]:
+    """Return slopes of seconds, of one iteration and of all; L2-ExRM5's iterations; exact Newton steps."""
+    evidence = study.evidence("scaling")
+    sizes = np.log([int(label.removeprefix("n=")) for label in SIZE_SETS])
+    names = [f"{p}-{name}" for p in ("L1", "L2") for name in ORDER]
+    seconds, rounds = (evidence.array(m, SIZE_SETS, names).mean(axis=0) for m in ("fit_seconds", "n_iter"))
+    logs = np.log(seconds)
+    l2 = evidence.array("n_iter", SIZE_SETS, ("L2-ExRM5", "L2-exact")).mean(axis=0)
+    return {
+        "of_an_iteration": span(np.polyfit(sizes, np.log(seconds / rounds), 1)[0]),
+        "steepest": np.polyfit(sizes, logs, 1)[0].max(),
+        "first": l2[0, 0],
+        "last": l2[-1, 0],
+        "factor": np.exp((logs[:, :4] - logs[:, 4:]).mean()),
+        "steps": span(l2[:, 1], ".0f"),
+    }
+
+
+@reading.facts(
+    "halves",
+    *("fewer_rows", "optimum_ten", "optimum_one", "range_less", "stratified_less", "averaged"),
+    *("unscaled", "unscaled_others"),
+    *("ten", "all", "deviation", "error_of_ten", "lead", "lead_exact", "flat_l2", "flat_l1"),
+)
+def what_moves_sonar(study: Study) -> dict[str, float | str]:
+    """Compare the protocols on sonar at lambda = 2, in points; flat: ranges at the optimum from 0.4 on."""
+    lambdas = np.array(study.protocol("halves")["reading_lambdas"])
+    place = int(np.flatnonzero(lambdas == 2.0)[0])
+    machines = ("L1_1", "L1_10", "L2_1", "L2_10")
+
+    def at(method: str) -> np.ndarray:
+        return np.array([curve(study, "halves", machine, method)[place] for machine in machines])
+
+    half, exact, unscaled = at("halves"), at("halves, exact"), at("halves, unscaled") - at("halves")
+    runs = np.array(study.evidence("halves").runs("L2_10", "sonar", "halves"))[:, place]
+    flat = {m: np.ptp(curve(study, "halves", m, "halves, exact")[lambdas >= 0.4]) for m in machines}
+    return {
+        "fewer_rows": span(at("104 rows, test of 150") - at("150 rows")),
+        "optimum_ten": span((half - exact)[[1, 3]]),
+        "optimum_one": span((half - exact)[[0, 2]]),
+        "range_less": span(half - at("halves, training range")),
+        "stratified_less": (half - at("halves, stratified")).max(),
+        "averaged": at("halves, mean loss").min(),
+        "unscaled": unscaled[1],
+        "unscaled_others": np.delete(unscaled, 1).max(),
+        "ten": runs[:10].mean(),
+        "all": runs.mean(),
+        "deviation": runs.std(ddof=1),
+        "error_of_ten": runs.std(ddof=1) / 10**0.5,
+        "lead": half[2] - half[3],
+        "lead_exact": exact[2] - exact[3],
+        "flat_l2": flat["L2_10"],
+        "flat_l1": flat["L1_10"],
+    }
+
+
+@reading.facts(
+    "table1",
+    *("exrm", "exrm_match", "exrm_match_ten", "german", "splice"),
+    *("german_mean", "german_se", "german_z"),
+)
+def how_table1_agrees(study: Study) -> dict[str, float | str]:
+    """Count the cells of ExRM that agree, with all trials and with the first ten; and differences."""
+    table_errors(study)  # complete
+    printed = [cell for cell in printed_cells(study, "table1") if cell.column != "A.R."]
+    judged = {(cell.row, cell.column): judge_cell(cell, reading, study) for cell in printed}
+    cells = [(cell.row, cell.column, cell.value) for cell in printed if "ExRM" in cell.row]
+    ten = 0
+    for row, label, value in cells:
+        family, bases = split_name(row)
+        ours = evidence_of(study, family).array(f"error_{bases}", (label,), (family,), PRINTED_RUNS).ravel()
+        spread = float(judged[row, label].printed_spread)
+        width = np.hypot(ours.std(ddof=1), spread) / PRINTED_RUNS**0.5
+        ten += bool(abs(ours.mean() - value) <= 2.0 * width)
+    apart = {(r, c): judged[r, c].ours - v for r, c, v in cells}
+    # the four cells of german share their splits: one event, the mean of the four
+    shared = errors_of(study, [("L1-ExRM", 10), ("L1-ExRM", 30), ("L2-ExRM", 10), ("L2-ExRM", 30)])
+    of_german = shared[:, TABLE_SETS.index("german")].mean(axis=1)
+    german = np.mean([v for (_, c), v in apart.items() if c == "german"])
+    german_se = of_german.std(ddof=1) * np.hypot(PRINTED_RUNS**-0.5, len(of_german) ** -0.5)
+    return {
+        "german_mean": german,
+        "german_se": german_se,
+        "german_z": german / german_se,
+        "exrm": len(cells),
+        "exrm_match": sum(judged[r, c].verdict == Verdict.MATCH for r, c, _ in cells),
+        "exrm_match_ten": ten,
+        "german": span(v for (_, c), v in apart.items() if c == "german"),
+        "splice": span(-v for (_, c), v in apart.items() if c == "splice"),
+    }
+
+
+@reading.facts(
+    "best",
+    *("exrm", "exact", "drm", "drm_declared", "drm_of", "splice", "trees"),
+    *("drm_apart", "first", "second", "first_rank", "second_rank", "won", "over_drm", "best_of_table3"),
+    *("above", "g11", "g11_differences", "half_match"),
+)
+def what_the_best_reading_gives(study: Study) -> dict[str, float | str]:
+    """Count the cells of table 1 that agree, and compare table 3's order, under the best reading.
+
+    exact: cells of ExRM that the optimum of (5) gives; drm_apart: where DRM does not agree; above: printed
+    entries of table 3 minus ours; g11: probability of claim G11. half_match: DRM with
+    LIBSVM's nu.
+    """
+    cells = [cell for cell in printed_cells(study, "table1") if cell.column != "A.R."]
+    exrm, drm = ([c for c in cells if name in c.row] for name in ("ExRM", "DRM"))
+    trees = [c for c in cells if "Tree" in c.row and c.column == "splice"]
+    on_splice = [c for c in exrm if c.column == "splice"]
+
+    def matches(some: Sequence[PrintedCell], by: Reading) -> int:
+        return sum(judge_cell(cell, by, study).verdict == Verdict.MATCH for cell in some)
+
+    half = Reading(
+        "guo2017",
+        [
+            Rule(
+                "table1", "DRM{T}", label, evidence="drm_plain", dataset=best_place("DRM", label)[1],
+                method="nu = 0.5", metric="error_{T}", spread="standard deviation", runs=PRINTED_RUNS,
+            )
+            for label in TABLE_SETS
+        ],
+    )  # fmt: skip
+    errors = best_errors_of(study, ROWS)
+    ranks = average_ranks(errors.mean(axis=0))
+    order = np.argsort(ranks, kind="stable")
+    means = best_mean_errors(study)
+    mean = means.mean(axis=0)
+    above = printed_means(study)[0] - mean
+    best = np.argmin(mean, axis=0)
+    judged = {c.column: judge_cell(c, best_reading, study) for c in drm if c.row == "DRM10"}
+    apart = [label for label, row in judged.items() if row.verdict != Verdict.MATCH]
+    differences = (means[:, 4:, 1:] - means[:, 2:4, 1:]).mean(axis=0)
+    return {
+        "exrm": matches(exrm, best_reading),
+        "exact": matches(exrm, exact_reading),
+        "drm": matches(drm, best_reading),
+        "drm_declared": matches(drm, reading),
+        "drm_of": len(drm),
+        "splice": matches(on_splice, best_reading),
+        "trees": matches(trees, best_reading),
+        "drm_apart": joined(apart) or "none",
+        "first": f"{ROWS[order[0]][0]}{ROWS[order[0]][1]}",
+        "second": f"{ROWS[order[1]][0]}{ROWS[order[1]][1]}",
+        "first_rank": ranks[order[0]],
+        "second_rank": ranks[order[1]],
+        "won": joined(won_sets(errors)) or "none",
+        "over_drm": joined([label for label in WON_SETS if _beats_drm(table_errors(study), label)]) or "none",
+        "best_of_table3": joined(list(dict.fromkeys(FAMILIES3[k] for k in best))),
+        "above": span(above[np.isfinite(above)]),
+        "g11": bootstrap_probability(
+            means[:, 2:, 1:], lambda e: bool((e.mean(axis=0)[:2] < e.mean(axis=0)[2]).all())
+        ),
+        "g11_differences": ", ".join(f"{a:.2f} and {b:.2f}" for a, b in differences.T),
+        "half_match": matches(drm, half),
+    }
+
+
+def _beats_drm(errors: np.ndarray, label: str) -> bool:
+    """Whether an ExRM has a lower mean error than each DRM."""
+    means = errors.mean(axis=0)[TABLE_SETS.index(label)]
+    drm, exrm = (means[[name in family for family, _ in ROWS]] for name in ("DRM", "ExRM"))
+    return bool(exrm.min() < drm.min())
+
+
+def best_mean_errors(study: Study) -> np.ndarray:
+    """Return table 3's errors under the best reading (runs x families x numbers of bases); one base: nan."""
+    names = [(family, C) for C in BASES[1:] for family in FAMILIES3]
+    several = best_errors_of(study, names).mean(axis=1)
+    single = best_errors_of(study, [("L1-ExRM", 1), ("L2-ExRM", 1), ("DRM", 1)]).mean(axis=1)[: len(several)]
+    single = np.insert(single, [2, 2], np.inf, axis=1)  # AdaSVM and BagSVM of one base are not printed
+    return np.stack([single, *np.split(several, 3, axis=1)], axis=2)
+
+
+@reading.facts("digits", "all", "apart", "cells")
+def which_cells_are_means_of_ten(study: Study) -> dict[str, str | int]:
+    """Say on which small sets all printed means are those of ten trials, and which cells are not.
+
+    A mean of ten errors on n rows is a multiple of 1 / (10 n); splice has too many rows for the test.
+    """
+    sets = [label for label in TABLE_SETS if label not in ("splice", "german")]
+    cells = [cell for cell in printed_cells(study, "table1") if cell.column in sets]
+    apart = [cell for cell in cells if not _is_mean_of_ten(cell)]
+    odd = {cell.column for cell in apart}
+    return {
+        "all": joined([label for label in sets if label not in odd]),
+        "apart": joined([f"{cell.value:.2f} ({cell.row}, {cell.column})" for cell in apart]),
+        "cells": len(cells),
+    }
+
+
+def _is_mean_of_ten(cell: PrintedCell) -> bool:
+    total = PRINTED_RUNS * (load(STORED.get(cell.column, cell.column)).n_samples - 150)
+    near = round(cell.value * total / 100)
+    return any(f"{100 * wrong / total:.2f}" == f"{cell.value:.2f}" for wrong in (near - 1, near, near + 1))
+
+
+@reading.facts("table2", "trees", "drm")
+def how_seconds_compare(study: Study) -> dict[str, str]:
+    """Return the ratios of seconds, trees and DRM over ExRM of the same size and either loss."""
+    seconds = seconds_by_size(study)
+    ratios = seconds[:, 2:, np.newaxis] / seconds[:, np.newaxis, :2]
+    return {"trees": span(ratios[:, :2].ravel()), "drm": span(ratios[:, 2].ravel(), ".0f")}
+
+
+@reading.facts(
+    "table3",
+    *("above", "printed_solver_costs", "over_least", "over_most", "least_over", "most_over"),
+    *("pooled_exrm", "pooled_drm", "ninth_exrm", "ninth_drm"),
+)
+def how_table3_compares(study: Study) -> dict[str, float | str]:
+    """Compare table 3 as printed with ours and with the printed table 1; where and how far.
+
+    pooled: mean of the printed cells of ten bases by test rows; ninth: the error that a ninth set would need.
+    """
+    first, third = printed_of(study, "table1"), printed_of(study, "table3")
+    means = mean_errors(study).mean(axis=0)
+    above = printed_means(study)[0] - means
+    over = {
+        f"{family}{C}": third[family, str(C)]
+        - np.mean([first[f"{family}{C}", label] for label in TABLE_SETS])
+        for family in ("L1-ExRM", "L2-ExRM", "DRM")
+        for C in (10, 30)
+    }
+    tests = np.array([load(STORED.get(label, label)).n_samples - 150 for label in TABLE_SETS])
+    cells = {name: np.array([first[name, label] for label in TABLE_SETS]) for name in ("L2-ExRM10", "DRM10")}
+    bases = study.evidence("bases")
+    costs = [
+        np.subtract(
+            *(
+                bases.array(f"error_{C}", TABLE_SETS, (name,)).mean()
+                for name in (f"{way}, printed solver", way)
+            )
+        )
+        for C, way in product(BASES[1:], WAYS)
+    ]
+    pooled = {name: float(tests @ values / tests.sum()) for name, values in cells.items()}
+    ninth = {n: 9.0 * third[n.removesuffix("10"), "10"] - values.sum() for n, values in cells.items()}
+    return {
+        "above": span(above[np.isfinite(above)], ".0f"),
+        "printed_solver_costs": span(costs),
+        "over_least": min(over, key=over.get),
+        "over_most": max(over, key=over.get),
+        "least_over": min(over.values()),
+        "most_over": max(over.values()),
+        "pooled_exrm": pooled["L2-ExRM10"],
+        "pooled_drm": pooled["DRM10"],
+        "ninth_exrm": ninth["L2-ExRM10"],
+        "ninth_drm": ninth["DRM10"],
+    }
+
+
+@reading.facts("means", "others", "rows", "half_least", "above_75", "below_100", "svm_lack", "drm_lacks")
+def what_moves_the_means(study: Study) -> dict[str, float | str]:
+    """Compare the readings of table 3's means with the printed entries, in points, with LIBSVM's splice."""
+    evidence, splice, third = study.evidence("means"), study.evidence("libsvm"), printed_of(study, "table3")
+    exrm = {f"{p}_{C}": (f"{p}-ExRM", str(C)) for p in ("L1", "L2") for C in (1, 10)}
+
+    def mean(metric: str, method: str) -> float:
+        others = [label for label in TABLE_SETS if label != "splice"]
+        seven = evidence.array(metric, others, (method,)).mean() * len(others)
+        return float(seven + splice.array(metric, (LIBSVM_SPLICE,), (method,)).mean()) / len(TABLE_SETS)
+
+    def over_printed(method: str) -> list[float]:
+        return [mean(metric, method) - third[place] for metric, place in exrm.items()]
+
+    still = ("stratified", "training range", "unscaled", "lambda = 0.5", "lambda = 8", "exact")
+    moved = [mean(metric, name) - mean(metric, "as chosen") for metric in exrm for name in still]
+    six = [*exrm, "AdaSVM_10", "BagSVM_10"]
+    rows, half = (
+        [mean(metric, name) - mean(metric, "as chosen") for metric in six]
+        for name in ("100 rows", "lambda = 0.5")
+    )
+    lack = [
+        third[family, "10"] - np.mean([mean(f"{family}_10", f"{n} rows") for n in (75, 100)])
+        for family in ("AdaSVM", "BagSVM")
+    ]
+    drm = third["DRM", "10"] - best_errors_of(study, [("DRM", 10)]).mean()
+    return {
+        "others": span(moved),
+        "rows": span(rows),
+        "half_least": min(half),
+        "above_75": span(over_printed("75 rows")),
+        "below_100": span(over_printed("100 rows")),
+        "svm_lack": span(lack),
+        "drm_lacks": drm,
+    }
+
+
+@reading.facts("drm", "splice")
+def what_moves_drm(study: Study) -> dict[str, float]:
+    """Return DRM's highest mean error on splice over settings."""
+    return {
+        "splice": study.evidence("drm").array("error_10", ("splice",), tuple(SETTINGS)).mean(axis=0).max()
+    }
+
+
+@reading.facts("bases", "resampling", "resampling_splice", "solver", "solver_elsewhere", "counting")
+def what_moves_bags_and_boosts(study: Study) -> dict[str, float | str]:
+    """Return changes in points with ten bases: resampling, the printed solver, mean scores."""
+    evidence = study.evidence("bases")
+    error = {m: evidence.array("error_10", TABLE_SETS, (m,)).mean(axis=(0, 2)) for m in (*BOOSTS, *BAGS)}
+    resampled = error["AdaSVM, resampling"] - error["AdaSVM, weights"]
+    four = [TABLE_SETS.index(label) for label in ("german", "diabetes", "australian", "heart")]
+    hard = [TABLE_SETS.index(label) for label in ("sonar", "splice", "ionosphere")]
+    ways = ("AdaSVM, weights", "BagSVM, votes")
+    solver = np.array([error[f"{way}, printed solver"] - error[way] for way in ways])
+    return {
+        "resampling": span(resampled[four]),
+        "resampling_splice": resampled[TABLE_SETS.index("splice")],
+        "solver": solver[:, hard].max(),
+        "solver_elsewhere": np.abs(np.delete(solver, hard, axis=1)).max(),
+        "counting": np.abs(error["BagSVM, mean score"] - error["BagSVM, votes"]).max(),
+    }
+
+
+ODD_SETS = ("australian", "liver", "heart", "ionosphere")
+TREE_ROWS = {"Ada_10": "AdaTree10", "Ada_30": "AdaTree30", "Bag_10": "BagTree10", "Bag_30": "BagTree30"}
+
+
+def tree_distance(study: Study, name: str, labels: Sequence[str], ensemble: str) -> float:
+    """Root mean square difference from the printed trees over sets and both sizes, in points; nan without."""
+    evidence, printed = study.evidence("trees"), printed_of(study, "table1")
+    differences = [
+        evidence.sample(metric, dataset=label, method=name).mean - printed[row, label]
+        for label in labels
+        for metric, row in TREE_ROWS.items()
+        if metric.startswith(ensemble)
+    ]
+    return float(np.sqrt(np.mean(np.square(differences)))) if differences else float("nan")
+
+
+@reading.facts("trees", "hypotheses", "usual", "usual_odd", "guessing_odd", "guessing_others", "sizes")
+def how_far_trees_are(study: Study) -> dict[str, float | str]:
+    """Return distances of hypotheses from the printed trees, in points, on the odd sets and on the others.
+
+    sizes: the largest difference that the size of the trees makes on a set of the others.
+    """
+    evidence = study.evidence("trees")
+    others = [label for label in TABLE_SETS if label not in ODD_SETS]
+    methods = tuple(SIZES_OF_TREES)
+    means = np.array([evidence.array(m, others, methods).mean(axis=0) for m in TREE_ROWS])
+
+    def distances(names: Iterable[str], labels: Sequence[str]) -> list[float]:
+        for label in labels:
+            for name in names:
+                evidence.require(label, name)
+        return [tree_distance(study, name, labels, ensemble) for name in names for ensemble in ("Ada", "Bag")]
+
+    guesses = ("labels shuffled", "labels sorted")
+    return {
+        "hypotheses": len(methods) + len(MISHAPS) + 2,
+        "usual": span(distances(methods, others), ".0f"),
+        "usual_odd": span(distances(methods, ODD_SETS), ".0f"),
+        "guessing_odd": span(distances(guesses, ODD_SETS), ".0f"),
+        "guessing_others": min(distances(guesses, others)),
+        "sizes": np.ptp(means, axis=2).max(),
+    }
+
+
+@reading.facts(
+    "theorems",
+    *("easy", "easy_single", "sonar", "sonar_random", "slow", "fixed", "two_blocks", "spread", "distance"),
+    *("example_gap", "example_distance", "tight", "tight_runs", "tight_reached", "together"),
+)
+def how_far_from_the_optimum(study: Study) -> dict[str, float | str]:
+    """Return relative gaps (in percent where said so) of Algorithm 2 and its variants on the training sets.
+
+    easy: means of the printed stop on diabetes and heart, single training sets; spread, distance: of the
+    two-block method with p = 1; example: the largest distance; together: spread from the printed start.
+    """
+    evidence = study.evidence("theorems")
+    labels = ("diabetes", "heart", "sonar")
+
+    def gaps(*variants: str, metric: str = "gap", p: Sequence[str] = ("L1", "L2")) -> np.ndarray:
+        return evidence.array(metric, labels, [f"{q} {name}" for name in variants for q in p])
+
+    printed, tight = gaps("printed"), gaps("tight stop")
+    apart = gaps("printed", metric="distance").ravel()
+    return {
+        "easy": span(100.0 * printed[:, :2].mean(axis=0).ravel(), ".2g"),
+        "easy_single": span(100.0 * printed[:, :2].ravel(), ".2g"),
+        "sonar": span(100.0 * printed[:, 2].ravel(), ".2g"),
+        "sonar_random": 100.0 * gaps("random start")[:, 2].mean(axis=0).max(),
+        "slow": gaps("rho = 1.01, tight stop").max(),
+        "fixed": gaps("fixed mu, tight stop").max(),
+        "two_blocks": gaps("two blocks").max(),
+        "spread": gaps("two blocks", metric="spread", p=("L1",)).max(),
+        "distance": gaps("two blocks", metric="distance", p=("L1",)).max(),
+        "example_gap": 100.0 * printed.ravel()[apart.argmax()],
+        "example_distance": 100.0 * apart.max(),
+        "tight": f"{tight.min():.0e} to {tight.max():.2g}",
+        "tight_runs": tight.size,
+        "tight_reached": int((tight <= 1e-6).sum()),
+        "together": gaps("printed", "tight stop", metric="spread").max(),
+    }
+
+
+@reading.facts("zeros", "apart")
+def how_far_reweighting_is(study: Study) -> dict[str, float]:
+    """Return the largest relative difference between Algorithm 1 and the closed form."""
+    return {"apart": study.evidence("zeros").array("exact_difference").max()}
+
+
+@reading.facts("race", "cvxpy", "cvxpy_l1", "cvxpy_l2", "printed", "printed_large", "gaps", "two_blocks")
+def who_wins_the_race(study: Study) -> dict[str, float | str]:
+    """Return how many times as long as the exact solver the others take: the least of runs, and medians."""
+    evidence = study.evidence("race")
+    small = [label for label in evidence.datasets if label != LARGE_SET]
+
+    def ratios(name: str, labels: Sequence[str] = small) -> np.ndarray:
+        return evidence.array(f"over_{name}", labels, ("L1", "L2"))
+
+    medians = np.median(ratios("cvxpy"), axis=0)
+    gaps = 100.0 * evidence.array("printed_gap", (*small, LARGE_SET), ("L1", "L2")).mean(axis=0)
+    return {
+        "cvxpy": ratios("cvxpy").min(),
+        "cvxpy_l1": span(medians[:, 0], ".0f"),
+        "cvxpy_l2": span(medians[:, 1], ".0f"),
+        "printed": span(np.median(ratios("printed"), axis=0).ravel(), ".0f"),
+        "printed_large": span(np.median(ratios("printed", [LARGE_SET]), axis=0).ravel(), ".0f"),
+        "gaps": span(gaps.ravel(), ".2g"),
+        "two_blocks": span(np.median(ratios("two_blocks"), axis=0).ravel(), ".0f"),
+    }
+
+
+@reading.facts(
+    "diversity",
+    *("apart_first", "norm_first", "apart_last", "norm_last", "plain_wins", "plain", "rows", "columns"),
+    *("ionosphere", "liver", "norm", "splice_columns", "splice_rows", "liver_norm"),
+)
+def what_diversity_does(study: Study) -> dict[str, float | str]:
+    """Return overlaps on sonar with own rows, errors at the best lambda over sets, and what the norm adds."""
+    best = {(d, m): curve(study, "diversity", "error", m, d).min() for d in TABLE_SETS for m in KINDS}
+    apart, norm = (
+        curve(study, "diversity", "exclusivity", f"rows, {name}") for name in ("apart", "one norm")
+    )
+    mean = {m: float(np.mean([best[d, m] for d in TABLE_SETS])) for m in KINDS}
+    added = {
+        (d, kind): best[d, f"{kind}, one norm"] - best[d, f"{kind}, apart"]
+        for d in TABLE_SETS
+        for kind in ("columns", "rows")
+    }
+    wins = sum(best[d, "plain"] <= min(best[d, m] for m in KINDS) for d in TABLE_SETS)
+    own_columns = min(best["ionosphere", m] for m in KINDS if m.startswith("columns"))
+    return {
+        "apart_first": apart[0],
+        "norm_first": norm[0],
+        "apart_last": apart[-1],
+        "norm_last": norm[-1],
+        "plain_wins": wins,
+        "plain": mean["plain"],
+        "rows": span(v for m, v in mean.items() if m.startswith("rows")),
+        "columns": span(v for m, v in mean.items() if m.startswith("columns")),
+        "ionosphere": best["ionosphere", "plain"] - own_columns,
+        "liver": best["liver", "plain"] - best["liver", "rows, apart"],
+        "norm": max(abs(v) for (d, _), v in added.items() if d not in ("splice", "liver")),
+        "splice_columns": -added["splice", "columns"],
+        "splice_rows": added["splice", "rows"],
+        "liver_norm": max(added["liver", kind] for kind in ("columns", "rows")),
+    }
+
+
+@reading.facts(
+    "wrapped",
+    *("plain", "bagged", "boosted", "machine", "machine_bagged", "helps", "helps_on"),
+    *("elsewhere", "worse", "liver"),
+)
+def what_wrapping_does(study: Study) -> dict[str, float | str]:
+    """Return mean errors over sets of ExRM, bagged and boosted; where and how far that helps."""
+    names = ("ExRM10", "Bag-ExRM10", "Ada-ExRM10", "PSVM", "Bag-PSVM")
+    means = study.evidence("wrapped").array("error", TABLE_SETS, names).mean(axis=0)
+    bagged, boosted = means[:, 0] - means[:, 1], means[:, 0] - means[:, 2]
+    over = means.mean(axis=0)
+    helped = bagged >= 0.35
+    return {
+        **dict(zip(("plain", "bagged", "boosted", "machine", "machine_bagged"), over, strict=True)),
+        "helps": span(bagged[helped]),
+        "helps_on": joined([TABLE_SETS[k] for k in np.flatnonzero(helped)]) or "no set",
+        "elsewhere": np.abs(bagged[~helped]).max(initial=0.0),
+        "worse": int((boosted < 0).sum()),
+        "liver": boosted[TABLE_SETS.index("liver")],
+    }
+
+
+@reading.facts("power", "printed", "fixed", "apart", "least", "most", "range")
+def what_other_powers_give(study: Study) -> dict[str, float | str]:
+    """Return relative gaps of Algorithm 2 with (13) by bisection, in percent, and how errors go with p."""
+    evidence, powers = study.evidence("power"), study.protocol("power")["powers"]
+    curves = {
+        metric: np.array([curve(study, "power", metric, "bisection", label) for label in evidence.datasets])
+        for metric in ("error", "printed_gap", "fixed_gap", "distance")
+    }
+    errors = curves["error"].mean(axis=0)
+    return {
+        "printed": span(100.0 * curves["printed_gap"].mean(axis=1), ".2g"),
+        "fixed": f"{np.abs(curves['fixed_gap']).max():.0e}",
+        "apart": f"{curves['distance'].max():.0e}",
+        "least": f"{errors.min():.1f} % at p = {powers[int(errors.argmin())]:g}",
+        "most": f"{errors.max():.1f} % at p = {powers[int(errors.argmax())]:g}",
+        "range": np.ptp(curves["error"], axis=1).max(),
+    }
+
+
+@reading.facts("sparsity", "features", "l1_first", "l1_last", "l2_last", "l2_best", "worse", "beta")
+def what_a_constant_component_does(study: Study) -> dict[str, float | str]:
+    """Return the mean share of features that are used, in percent, and what the largest beta costs in points.
+
+    l2_best: the largest gain of any beta over none in the mean over sets, for p = 2.
+    """
+    evidence, betas = study.evidence("sparsity"), study.protocol("sparsity")["betas"]
+    sizes = np.array([load(STORED.get(label, label)).n_features for label in evidence.datasets])
+    used, errors = (
+        {
+            p: np.array([curve(study, "sparsity", metric, p, label) for label in evidence.datasets])
+            for p in ("L1", "L2")
+        }
+        for metric in ("used", "error")
+    )
+    share = {p: 100.0 * (values / sizes[:, np.newaxis]).mean(axis=0) for p, values in used.items()}
+    means = errors["L2"].mean(axis=0)
+    return {
+        "features": joined([str(size) for size in sizes]),
+        "l1_first": share["L1"][0],
+        "l1_last": share["L1"][-1],
+        "l2_last": share["L2"][-1],
+        "l2_best": means[0] - means.min(),
+        "worse": span(errors[p].mean(axis=0)[-1] - errors[p].mean(axis=0)[0] for p in ("L1", "L2")),
+        "beta": betas[-1],
+    }
+
+
+@reading.facts("cost", "c", "m", "inverse", "inner", "last_m", "last_c", "inverse_rounds")
+def what_a_round_costs(study: Study) -> dict[str, float | str]:
+    """Return slopes of milliseconds in the logarithms of C and of M, over the upper half of each.
+
+    inner: rounds of Algorithm 1; inverse_rounds: how many rounds the inverse takes at the largest M.
+    """
+    evidence = study.evidence("cost")
+
+    def slope(metric: str, letter: str, sizes: Sequence[int]) -> float:
+        upper = sizes[len(sizes) // 2 :]
+        names = [f"{letter} = {size}" for size in upper]
+        least = evidence.array(metric, (MADE,), names).min(axis=(0, 1))
+        return float(np.polyfit(np.log(upper), np.log(least), 1)[0])
+
+    last = f"M = {COST_M[-1]}"
+    rounds, inverse = (evidence.array(m, (MADE,), (last,)).min() for m in ("iteration_ms", "inverse_ms"))
+    return {
+        "c": slope("iteration_ms", "C", COST_C),
+        "m": slope("iteration_ms", "M", COST_M),
+        "inverse": slope("inverse_ms", "M", COST_M),
+        "inner": span(evidence.array("inner").mean(axis=(0, 1)), ".0f"),
+        "last_m": COST_M[-1],
+        "last_c": COST_C[-1],
+        "inverse_rounds": inverse / rounds,
+    }
+
+
+@reading.facts("modern", "chosen", "fixed")
+def what_choosing_lambda_gives(study: Study) -> dict[str, float]:
+    """Return mean errors over sets: the machine with lambda chosen, and the better L2-ExRM at lambda = 2."""
+    chosen = study.evidence("modern").array("error", TABLE_SETS, ("L2-PSVM, lambda chosen",))
+    fixed = errors_of(study, [("L2-ExRM", 10), ("L2-ExRM", 30)])[: len(chosen)]
+    return {"chosen": chosen.mean(), "fixed": fixed.mean(axis=(0, 1)).min()}

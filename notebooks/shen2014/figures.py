@@ -21,15 +21,17 @@ from kernsemble.report.figures import (
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from shen2014.alternatives import FRESH_PERCEPTRONS
-from shen2014.claims import oracle_calls
+from shen2014.claims import ENDS, LP_INTERIOR, LP_SIMPLEX, POOLED, oracle_calls
 from shen2014.facts import LABELS, printed_cells
+from shen2014.machines import view_names
+from shen2014.seconds import LIBLINEAR, OWN, rounds_read
 from shen2014.trials import ENSEMBLES, IDA_SETS, MACHINES, TIMED_SETS, VISION_SETS, printed_label, toy_draw
 
 _BLUE, _ORANGE, _GREEN, _PINK, _AMBER, _SKY, _BLACK = PALETTE[:7]
 COLORS = {  # of a method, the same in all figures
     "AdaBoost": _BLUE, "LPBoost": _GREEN, "SVM": _PINK, "CGENS": _ORANGE, "RFF": _AMBER,
     "LPBoost, dual simplex": _GREEN, "LPBoost, interior point": _BLACK,
+    "CGENS, LIBLINEAR as master": _AMBER,
     "AdaBoost.MH": _BLUE, "AdaBoost.ECC": _SKY, "MultiBoost": _GREEN, "CGENS-SLS": _ORANGE,
     "stump machine": _PINK, "Gaussian machine": _BLACK,
     "CGENS, 500 stumps": _ORANGE, "CGENS, 500 cosines": _AMBER,
@@ -461,28 +463,109 @@ def _draw_exchanged(panel: Axes, evidence: Evidence, ring: str) -> None:
 
 
 def draw_fresh(study: Study) -> Figure:
-    """Draw perceptrons: printed (o), one pool (x) and fresh pools (filled, with a standard error)."""
+    """Draw ensembles of drawn hypotheses: printed (o), one pool (x), fresh pools (filled, with an error)."""
     once, fresh, printed = study.evidence("table2"), study.evidence("fresh"), printed_cells(study.root)
     labels = [row for row, label in LABELS.items() if label in fresh.datasets]
-    figure, axes = subplots(size=(9, 3.4))
-    for k, method in enumerate(FRESH_PERCEPTRONS):
-        color = _color(method)
+    figure, axes = subplots(size=(9.5, 3.4))
+    for k, method in enumerate(POOLED):
+        kind, _, name = method.partition(":")
+        color = COLORS["CGENS, 500 cosines"] if kind == "fourier" else COLORS[name]
         for place, row in enumerate(labels):
-            x, label = place + 0.22 * (k - 1), LABELS[row]
+            x, label = place + 0.2 * (k - 1.5), LABELS[row]
             samples = [e.sample("error", dataset=label, method=method) for e in (once, fresh)]
             value = printed["table2", row, method].value
             axes.plot([x, x], [value, samples[0].mean], color=color, linewidth=0.7, alpha=0.5)
-            axes.plot(x, value, "o", mfc="none", color=color, markersize=8)
-            axes.plot(x, samples[0].mean, "x", color=color, markersize=6)
-            axes.errorbar(x, samples[1].mean, yerr=samples[1].se, fmt=".", color=color, markersize=6)
-        axes.plot([], [], "s", color=color, label=method.rpartition(":")[2])
+            axes.plot(x, value, "o", mfc="none", color=color, markersize=7)
+            axes.plot(x, samples[0].mean, "x", color=color, markersize=5)
+            if len(samples[1].values):
+                axes.errorbar(x, samples[1].mean, yerr=samples[1].se, fmt=".", color=color, markersize=6)
+        axes.plot([], [], "s", color=color, label=f"{name}, {'cosines' if kind == 'fourier' else kind + 's'}")
     for marker, name in (("o", "printed"), ("x", "one pool"), (".", "fresh pools, ± standard error")):
         axes.plot([], [], marker, color="gray", mfc="none" if marker == "o" else "gray", label=name)
     axes.set(ylabel="test error (%)", yscale="log")
     axes.set_yticks(_ERRORS, [str(error) for error in _ERRORS])
     axes.minorticks_off()
-    axes.set_xticks(range(len(labels)), labels)
+    axes.set_xticks(range(len(labels)), labels, rotation=30, ha="right")
     draw_legend(axes, **_BESIDE)
+    return figure
+
+
+def draw_ends(study: Study) -> Figure:
+    """Draw seconds to the printed ends of figure 2, and with an arrow the printed factors."""
+    evidence, protocol = study.evidence("training_ends"), study.protocol("training_ends")
+    figure, panels = subplots(1, 2, size=(9, 3.4))
+    pairs = zip(panels, ENDS.values(), protocol["end_rounds"], protocol["end_digits"], (15, 26), strict=True)
+    for panel, metric, n_rounds, n_digits, factor in pairs:
+        x = rounds_read(protocol["sampled"], n_rounds)
+        for method, marker in zip((OWN, LIBLINEAR, LP_SIMPLEX, LP_INTERIOR), "oD^s", strict=True):
+            curves = evidence.curves(metric, dataset="MNIST", method=method)
+            if len(curves):
+                style = {"color": COLORS[method], "marker": marker, "markersize": 4}
+                draw_band(panel, x[: curves.shape[1]], curves, method, **style)
+                if method == OWN:
+                    y = curves[:, -1].mean()
+                    panel.annotate(
+                        f"printed: {factor} times", (x[-1], factor * y), (x[-1], y), ha="right", fontsize=8,
+                        arrowprops={"arrowstyle": "->", "color": "gray"},
+                    )  # fmt: skip
+        panel.set(xlabel=f"rounds, {n_digits:,} digits", ylabel="seconds of the processor", yscale="log")
+    draw_legend(panels[0], fontsize=8)
+    return figure
+
+
+def draw_growing(study: Study) -> Figure:
+    """Draw sizes and seconds of prediction against the rows that were trained on."""
+    evidence, x = study.evidence("growing"), study.protocol("growing")["row_counts"]
+    figure, (sizes, seconds) = subplots(1, 2, size=(9, 3.2))
+    for method in evidence.methods:
+        for panel, metric, style in (
+            (sizes, "sizes", "-"), (seconds, "double_curve", "-"), (seconds, "single_curve", "--"),
+        ):  # fmt: skip
+            curves = evidence.curves(metric, dataset=evidence.datasets[0], method=method)
+            if len(curves):
+                name = method if panel is sizes else f"{method}, {metric.partition('_')[0]} precision"
+                panel.plot(x, np.median(curves, axis=0), f"o{style}", color=COLORS[method], label=name)
+    sizes.set(xscale="log", yscale="log", xlabel="training rows", ylabel="support vectors or cosines")
+    seconds.set(xscale="log", yscale="log", xlabel="training rows", ylabel="seconds for 10,000 points")
+    draw_legend(seconds, fontsize=8)
+    return figure
+
+
+def draw_machines(study: Study) -> Figure:
+    """Draw how six machines come near their limit: objective, and decisions on test rows."""
+    evidence, counts = study.evidence("machines"), study.protocol("machines")["counts"]
+    figure, panels = subplots(1, 2, size=(9, 3.2))
+    for method, color, marker in zip(evidence.methods, PALETTE, "os^Dv*", strict=False):
+        for panel, metric, least in zip(panels, ("objective", "distance"), (1e-6, 1e-2), strict=True):
+            curves = evidence.curves(metric, dataset="heart", method=method)
+            if len(curves):
+                y = np.maximum(curves.mean(axis=0), least)
+                panel.plot(counts, y, marker=marker, markersize=4, color=color, label=method)
+    panels[0].set(xscale="log", yscale="log", xlabel="stumps", ylabel="objective above the limit (share)")
+    panels[1].set(xscale="log", yscale="log", xlabel="stumps", ylabel="decisions off the limit (%)")
+    draw_legend(panels[1], **_BESIDE)
+    return figure
+
+
+def draw_views(study: Study) -> Figure:
+    """Draw the share of the weight on each view (color) and width (the darker the narrower), by method."""
+    evidence = study.evidence("views")
+    labels, colors = evidence.datasets or ("",), (_BLUE, _ORANGE, _GREEN, _BLACK)
+    figure, panels = subplots(1, len(labels), size=(5.2 * len(labels) + 2.2, 3.0), squeeze=False)
+    for panel, label in zip(panels[0], labels, strict=True):
+        shown = {m: evidence.curves("weights", dataset=label, method=m) for m in evidence.methods}
+        shown = {method: curves.mean(axis=0) for method, curves in shown.items() if len(curves)}
+        for k, weights in enumerate(shown.values()):
+            shares = weights.reshape(-1, len(colors)).T.ravel()  # view by view
+            for place, (share, left) in enumerate(zip(shares, np.cumsum(shares) - shares, strict=True)):
+                view, width = divmod(place, len(shares) // len(colors))
+                panel.barh(k, share, left=left, color=colors[view], alpha=(0.35, 0.65, 1.0)[min(width, 2)])
+        for name, color in zip(view_names(label) if shown else (), colors, strict=False):
+            panel.plot([], [], "s", color=color, label=name)
+        panel.set(title=label, xlabel="share of the weight", xlim=(0.0, 1.0))
+        panel.set_yticks(range(len(shown)), list(shown), fontsize=8)
+        panel.invert_yaxis()
+        draw_legend(panel, loc="upper center", bbox_to_anchor=(0.4, -0.22), ncol=4, fontsize=8)
     return figure
 
 

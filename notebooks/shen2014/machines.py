@@ -1,9 +1,9 @@
 """Trials beyond the hinge: six kernel machines run into their limit, and kernels of several views, mixed.
 
 The paper's title speaks of kernel machines, its text of two. The rule (8) needs dual weights only: of any
-machine min 1/2 |w|^2 + losses(f) it adds the hypothesis of the largest |sum_i V_i h(x_i)|. Over all stumps the
-limit has the kernel sum_h h(x) h(x'), in ranks a constant minus twice the l1 distance, and is solved here by
-other programs: LIBSVM's, or linear equations.
+machine min 1/2 |w|^2 + losses(f) it adds the hypothesis of the largest |sum_i V_i h(x_i)|. Over all stumps
+the limit has the kernel sum_h h(x) h(x'), in ranks a constant minus twice the l1 distance, and is solved here
+by other programs: LIBSVM's, or linear equations.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ _NEIGHBORS = [(i, j) for i, j in product(range(3), repeat=2) if (i, j) != (1, 1)
 
 
 def census(picture: np.ndarray) -> np.ndarray:
-    """Return the census transform of all pixels but the border: a bit for each neighbor, 1 if not brighter."""
+    """Return the census transform of inner pixels: a bit for each neighbor, 1 if not brighter."""
     height, width = picture.shape
     center, bits = picture[1:-1, 1:-1], np.zeros((height - 2, width - 2), dtype=np.uint8)
     for k, (i, j) in enumerate(_NEIGHBORS):

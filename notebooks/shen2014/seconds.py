@@ -72,7 +72,7 @@ def _fresh_starts(sampled: Sequence[int], n: int, seconds: Callable[[int], float
 
 
 def _by_lp(X: np.ndarray, y: np.ndarray, n_rounds: int, ends: Ends) -> dict[str, np.ndarray]:
-    """Return seconds after each round of LPBoost: by the dual simplex method, warm, and by interior points."""
+    """Return seconds after each round of LPBoost: by a warm dual simplex, and by interior points."""
     C = 2.0**ends.log2_C_end
     result, H, simplex = _grown(X, y, HingeLP(y, C, solver="dual-simplex"), n_rounds)
 
@@ -122,7 +122,7 @@ def _by_cgens(X: np.ndarray, y: np.ndarray, n_rounds: int, ends: Ends) -> dict[s
 
 
 def _to_the_ends(trial: Trial, ends: Ends, race: Callable) -> dict[str, Result]:
-    """Return the seconds after the sampled rounds, on fewer digits and many rounds, and the other way round."""
+    """Return the seconds after the sampled rounds: of many rounds, and on many digits."""
     X, y = _digits(trial, max(ends.end_digits))
     order = trial.shared_rng("subset").permutation(len(y))
     race(X[:200], y[:200], 3, ends)  # compiles

@@ -491,7 +491,7 @@ def draw_fresh(study: Study) -> Figure:
 
 
 def draw_ends(study: Study) -> Figure:
-    """Draw seconds to the printed ends of figure 2, and with an arrow the printed factors."""
+    """Draw seconds to the printed ends of figure 2, and where the printed factors lie."""
     evidence, protocol = study.evidence("training_ends"), study.protocol("training_ends")
     figure, panels = subplots(1, 2, size=(9, 3.4))
     pairs = zip(panels, ENDS.values(), protocol["end_rounds"], protocol["end_digits"], (15, 26), strict=True)
@@ -503,11 +503,10 @@ def draw_ends(study: Study) -> Figure:
                 style = {"color": COLORS[method], "marker": marker, "markersize": 4}
                 draw_band(panel, x[: curves.shape[1]], curves, method, **style)
                 if method == OWN:
-                    y = curves[:, -1].mean()
-                    panel.annotate(
-                        f"printed: {factor} times", (x[-1], factor * y), (x[-1], y), ha="right", fontsize=8,
-                        arrowprops={"arrowstyle": "->", "color": "gray"},
-                    )  # fmt: skip
+                    y = factor * curves[:, -1].mean()
+                    panel.plot(x[-1], y, "_", color="gray", markersize=16)
+                    place = {"xytext": (-12, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
+                    panel.annotate(f"{factor} times CGENS, as printed", (x[-1], y), fontsize=8, **place)
         panel.set(xlabel=f"rounds, {n_digits:,} digits", ylabel="seconds of the processor", yscale="log")
     draw_legend(panels[0], fontsize=8)
     return figure

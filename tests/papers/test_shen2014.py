@@ -709,7 +709,7 @@ def numbers(text):
 
 
 BOTH = ("vowel", "segment")
-# What the article concludes, and what has to be so for it: rows that are computed again may end a conclusion.
+# What the article concludes, and what has to be so for it; rows that are computed again may change that.
 CONCLUSIONS = [
     ("Most of the lead belongs to the intercept", lambda v: v("intercept.gap") > 0.5 * v("intercept.gap_print")),
     ("LPBoost, which is printed without, comes to", lambda v: v("intercept.gap_LPBoost") > 1),

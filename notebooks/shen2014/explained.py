@@ -373,7 +373,7 @@ def exchange(study: Study, rows: Iterable[str]) -> dict[str, np.ndarray]:
 def show_exchange(study: Study) -> Table:
     """Return z of AdaBoost.ECC and CGENS-SLS as printed, and with the two columns exchanged."""
     evidence, rows = study.evidence("table3"), []
-    shown = evidence.datasets if set(_PAIR) <= set(evidence.methods) else ()
+    shown = evidence.datasets if evidence.complete and set(_PAIR) <= set(evidence.methods) else ()
     for row, z in exchange(study, shown).items():
         squares = (z**2).sum(axis=1)
         better = "exchanged" if squares[1] < squares[0] else "as printed"

@@ -231,13 +231,14 @@ def view_draw(trial: Trial, n_train: int) -> tuple[Draw, list[list[int]]]:
     """Return rows of a set, z-scored on those to train on and divided by the root of their view's size."""
     data = spam_draw(trial) if trial.dataset == "spam" else draw(trial)
     groups = [list(group) for group in VIEWS[trial.dataset].values()]
-    mean, scale = data.X[:n_train].mean(axis=0), data.X[:n_train].std(axis=0)
+    rows = trial.shared_rng("rows").permutation(len(data.y))[:n_train]
+    mean, scale = data.X[rows].mean(axis=0), data.X[rows].std(axis=0)
     size = np.array([len(group) for group in groups for _ in group])
     X, X_test = (
         (A - mean) / np.where(scale > 0.0, scale, 1.0) / np.sqrt(size) for A in (data.X, data.X_test)
     )
     everything = [j for group in groups for j in group]
-    return Draw(X[:n_train], data.y[:n_train], X_test, data.y_test), [*groups, everything]
+    return Draw(X[rows], data.y[rows], X_test, data.y_test), [*groups, everything]
 
 
 def average(kernels: np.ndarray, y: np.ndarray, C: float) -> np.ndarray:

@@ -15,6 +15,7 @@ from itertools import product
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
+from threadpoolctl import threadpool_limits
 
 from kernsemble.data.features.store import load_features
 from kernsemble.data.features.words import N_WORDS, nearest_words, pyramid_windows
@@ -160,7 +161,9 @@ def words_of(
 
     share = -(-n_patches // len(learn_on))
     drawn = np.concatenate([rng.permutation(found)[:share] for _, found in described(learn_on)])
-    book = MiniBatchKMeans(N_WORDS, n_init=1, batch_size=4096, random_state=seed).fit(drawn).cluster_centers_
+    model = MiniBatchKMeans(N_WORDS, n_init=1, batch_size=4096, random_state=seed)
+    with threadpool_limits(limits=1):  # sums of several threads differ in their last digits
+        book = model.fit(drawn).cluster_centers_
     rows = (pyramid(places, nearest_words(found, book)) for places, found in described(range(len(pictures))))
     return np.array(list(rows), dtype=np.float32)
 

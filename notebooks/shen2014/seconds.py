@@ -102,7 +102,7 @@ def _by_cgens(X: np.ndarray, y: np.ndarray, n_rounds: int, ends: Ends) -> dict[s
     result, H, own = _grown(X, y, Hinge(y, C, intercept="none", tol=ends.gap), n_rounds)
 
     def liblinear(T: int) -> float:
-        columns, master = H[:, :T].astype(np.float64), Hinge(y, C, tol=1e-6)
+        columns, master = H[:, :T].astype(np.float64), Hinge(y, C, tol=0.1 * ends.gap)
         for column in H.T[:T]:
             master.add(np.ascontiguousarray(column))
         dual = master.solve().dual_objective

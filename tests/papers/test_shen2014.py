@@ -711,7 +711,9 @@ def numbers(text):
 BOTH = ("vowel", "segment")
 # What the article concludes, and what has to be so for it; rows that are computed again may change that.
 CONCLUSIONS = [
-    ("Most of the lead belongs to the intercept", lambda v: v("intercept.gap") > 0.5 * v("intercept.gap_print")),
+    ("Most of the lead belongs to the intercept", lambda v: (
+        v("intercept.gap") > 0.5 * v("intercept.gap_print")
+    )),
     ("LPBoost, which is printed without, comes to", lambda v: v("intercept.gap_LPBoost") > 1),
     ("Table II was probably computed with 2000 new", lambda v: v("fresh.agree") > v("fresh.one_pool")),
     ("columns of AdaBoost.ECC and CGENS-SLS look exchanged", lambda v: all(
@@ -736,8 +738,8 @@ CONCLUSIONS = [
     ("agree on what the paper did *not* do", lambda v: v("pools.farthest") > v("pools.nearer")),
     ("probably describes every round", lambda v: v("pools.fresh_first") != "no method"),
     ("no order is shared by the three methods", lambda v: len(nearest_stumps(v)) > 1),
-    ("by at least as much as the methods differ", lambda v: min(numbers(v("pools.choice_perceptrons"))) >= max(
-        numbers(v("pools.master_perceptrons"))
+    ("by at least as much as the methods differ", lambda v: (
+        min(numbers(v("pools.choice_perceptrons"))) >= max(numbers(v("pools.master_perceptrons")))
     )),
     ("So ours is an ordinary sample and the benchmark's a hard one", lambda v: (
         abs(v("samples.divided") - v("samples.anew")) < v("samples.chance")

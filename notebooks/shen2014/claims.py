@@ -19,7 +19,8 @@ from kernsemble.report.published import own_claims, printed_array
 from kernsemble.report.verdicts import Answer, Verdict
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError, Sample
 from kernsemble.trials.study import Study
-from shen2014.trials import IDA_SETS, UCI_SETS, VISION_SETS, printed_label
+from shen2014.seconds import LIBLINEAR, OWN
+from shen2014.trials import ENSEMBLES, IDA_SETS, MACHINES, OFFICIAL_SETS, UCI_SETS, VISION_SETS, printed_label
 
 
 def binary_error(study: Study, exhibit: str, row: str, column: str) -> Sample:
@@ -52,6 +53,11 @@ TABLE1 = ("AdaBoost", "LPBoost", "SVM", "CGENS")
 PERCEPTRON = tuple(f"perceptron:{name}" for name in TABLE1)
 FOURIER = ("fourier:RFF", "fourier:SVM", "fourier:CGENS")
 _FIVE, _TEN, _TWENTY = ({"spread": "standard deviation", "runs": runs} for runs in (5, 10, 20))
+# Whose hypotheses are drawn; on flare-solar the task is not known.
+POOLED = ("perceptron:AdaBoost", "perceptron:LPBoost", "perceptron:CGENS", "fourier:CGENS")
+OWN_SETS = tuple(row for row in IDA_SETS if row not in (*OFFICIAL_SETS, "f-solar"))
+_FRESH = {"metric": "error", "name": "2000 hypotheses drawn anew in each round", **_FIVE}
+EXCHANGED = "the columns of AdaBoost.ECC and CGENS-SLS exchanged in print"
 reading = Reading(
     "shen2014",
     [
@@ -74,6 +80,22 @@ reading = Reading(
             unavailable="the authors' 25 categories of SUN are not named; Scene15 stands in",
         ),
         Rule("table4", metric="error", **_TWENTY),
+    ],
+    best=[
+        Rule("table2", OFFICIAL_SETS, POOLED, evidence="fresh", dataset="{row} official", **_FRESH),
+        Rule("table2", OWN_SETS, POOLED, evidence="fresh", **_FRESH),
+        Rule(
+            "table3", "CIFAR10", evidence="thousand", metric="error",
+            name="1000 training pictures a class", **_FIVE,
+        ),
+        Rule(
+            "table3", "Scene15", evidence="centrist", method="census: {column}", metric="error",
+            name="census transforms (CENTRIST) in place of SIFT", **_FIVE,
+        ),
+        *(
+            Rule("table3", ("vowel", "segment"), one, method=other, metric="error", name=EXCHANGED, **_TEN)
+            for one, other in (("AdaBoost.ECC", "CGENS-SLS"), ("CGENS-SLS", "AdaBoost.ECC"))
+        ),
     ],
 )  # fmt: skip
 
@@ -195,35 +217,36 @@ STATEMENTS = {
 }
 
 
-@reading.claim("S4", "interior_rounds", "interior_digits", "simplex_rounds", "simplex_digits")
-def cgens_trains_faster_than_lpboost(study: Study) -> Finding:
-    """Compare seconds at the last round that both have reached.
+ENDS = {"rounds": "rounds_curve", "digits": "digits_curve"}
 
-    A run ends at its limit of time. As LPBoost's rounds grow longer faster than those of CGENS, the ratio at
-    the last round that both have reached is a lower bound of the one at the end.
+
+@reading.claim("S4", *(f"{name}_{of}" for of in ENDS for name in ("interior", "simplex", "liblinear")))
+def cgens_trains_faster_than_lpboost(study: Study) -> Finding:
+    """Compare seconds at the printed ends: 500 rounds on 10,000 digits, 100 rounds on 60,000.
+
+    The parts are decided by our master; liblinear is the same ratio with LIBLINEAR in its place.
     """
-    places = {"rounds": ("figure2", "seconds_curve"), "digits": ("figure2_examples", "largest_curve")}
-    solvers = {"interior": LP_INTERIOR, "simplex": LP_SIMPLEX}
-    facts = {
-        f"{solver}_{of}": _ratio(study, *place, method)
-        for solver, method in solvers.items()
-        for of, place in places.items()
+    evidence = study.evidence("training_ends").require()
+    pairs = {
+        "interior": (LP_INTERIOR, OWN),
+        "simplex": (LP_SIMPLEX, OWN),
+        "liblinear": (LP_INTERIOR, LIBLINEAR),
     }
+    facts = {}
+    for of, metric in ENDS.items():
+        last = {
+            m: np.mean([run[-1] for run in evidence.runs(metric, "MNIST", m)])
+            for m in {name for pair in pairs.values() for name in pair}
+        }
+        facts |= {f"{name}_{of}": float(last[slow] / last[fast]) for name, (slow, fast) in pairs.items()}
     return Finding(
         {"rounds": Answer(facts["interior_rounds"]), "examples": Answer(facts["interior_digits"])},
         None,
-        "interior points / CGENS on 10,000 digits: {interior_rounds:.0f}, on 60,000: {interior_digits:.0f}; "
-        "dual simplex / CGENS: {simplex_rounds:.0f} and {simplex_digits:.0f}; each at the last round that "
-        "both reached",
+        "interior points / CGENS, 500 rounds on 10,000 digits: {interior_rounds:.0f}, 100 rounds on 60,000: "
+        "{interior_digits:.0f}; with LIBLINEAR as master {liblinear_rounds:.0f} and {liblinear_digits:.0f}; "
+        "dual simplex / CGENS: {simplex_rounds:.1f} and {simplex_digits:.1f}",
         facts,
     )
-
-
-def _ratio(study: Study, exhibit: str, metric: str, method: str) -> float:
-    """Return LPBoost's seconds over those of CGENS after the last number of rounds that both reached."""
-    fast, slow = (study.evidence(exhibit).runs(metric, "MNIST", name)[0] for name in ("CGENS", method))
-    last = min(len(fast), len(slow)) - 1
-    return float(slow[last] / fast[last])
 
 
 @reading.claim("S5", *SHORT, "faster", "vision")
@@ -263,7 +286,11 @@ def is_faster(evidence: Evidence, label: str, rival: str) -> bool:
     return bool(own < other)
 
 
-SHARED, OWN, OTHER = (16, 25, 52), (7, 19, 53), (27, 42, 46)  # features of spam, as the paper numbers them
+SHARED, FAVORED, OTHER = (
+    (16, 25, 52),
+    (7, 19, 53),
+    (27, 42, 46),
+)  # features of spam, as the paper numbers them
 
 
 @reading.claim("S6", "CGENS", "AdaBoost", "less", "both", "own", "other", "statements")
@@ -277,10 +304,11 @@ def spam_error_and_selected_features(study: Study) -> Finding:
     shared = (counts > 0).all(axis=1)
     parts = {"errors": measure(lambda e: float(np.diff(e.mean(axis=0))[0]), errors, printed)}
     parts |= {f"both_{k}": measure(np.mean, shared[:, k - 1]) for k in SHARED}
-    parts |= {f"cgens_{k}": measure(np.mean, more[:, k - 1]) for k in OWN}
+    parts |= {f"cgens_{k}": measure(np.mean, more[:, k - 1]) for k in FAVORED}
     parts |= {f"adaboost_{k}": measure(np.mean, -more[:, k - 1]) for k in OTHER}
     own, other = (
-        [parts[f"{name}_{k}"].value > 0 for k in some] for name, some in (("cgens", OWN), ("adaboost", OTHER))
+        [parts[f"{name}_{k}"].value > 0 for k in some]
+        for name, some in (("cgens", FAVORED), ("adaboost", OTHER))
     )
     both = [parts[f"both_{k}"].value >= 0.5 for k in SHARED]
     means = errors.mean(axis=0)
@@ -366,21 +394,30 @@ def multiple_kernel_learning_is_easy(study: Study) -> Finding:
     return Finding(parts, None, note, facts)
 
 
-@reading.claim("S10", "stumps_least", "stumps_most", "cosines_least", "cosines_most")
+@reading.claim("S10", "stumps_least", "stumps_most", "cosines_least", "cosines_most", "large", "large_single")
 def ensembles_evaluate_faster(study: Study) -> Finding:
-    """Compare medians over runs."""
+    """Compare medians over runs: on small sets, and after the largest training set of all."""
     methods = ("stump machine", "CGENS, 500 stumps", "Gaussian machine", "CGENS, 500 cosines")
     seconds = study.evidence("prediction").require().array("eval_seconds", methods=methods)
     middle = np.median(seconds, axis=0)
     stumps, cosines = (middle[:, [0, 2]] / middle[:, [1, 3]]).T
     least, most = ([significant(end(some), 2) for some in (stumps, cosines)] for end in (np.min, np.max))
     names = ("stumps_least", "stumps_most", "cosines_least", "cosines_most")
+    facts = dict(zip(names, (least[0], most[0], least[1], most[1]), strict=True))
+    growing = study.evidence("growing").require()
+    for name, metric in (("large", "double_curve"), ("large_single", "single_curve")):
+        slow, fast = (
+            np.median([run[-1] for run in growing.runs(metric, growing.datasets[0], m)])
+            for m in (MACHINES[1], ENSEMBLES[1])
+        )
+        facts[name] = float(slow / fast)
     return Finding(
-        {"stumps": Answer(stumps.min()), "cosines": Answer(cosines.min())},
+        {"stumps": Answer(stumps.min()), "cosines": Answer(cosines.min()), "large": Answer(facts["large"])},
         None,
         "stump machine / 500 stumps: {stumps_least} to {stumps_most}; Gaussian machine / 500 cosines: "
-        "{cosines_least} to {cosines_most}",
-        dict(zip(names, (least[0], most[0], least[1], most[1]), strict=True)),
+        "{cosines_least} to {cosines_most}, after the largest training set {large:.0f}, in single precision "
+        "{large_single:.0f}",
+        facts,
     )
 
 

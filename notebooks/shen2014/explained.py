@@ -13,25 +13,27 @@ import numpy as np
 
 from kernsemble.data.ida import IDA_SIZES
 from kernsemble.report.comparisons import mean_and_spread, z_score
-from kernsemble.report.published import PrintedCell
+from kernsemble.report.published import PrintedCell, own_claims
 from kernsemble.report.tables import Cell, Table
-from kernsemble.report.words import joined
+from kernsemble.report.words import best_and_rest, in_order, joined
 from kernsemble.trials.study import Study
 from shen2014.alternatives import (
     FORMS,
-    FRESH_PERCEPTRONS,
     INTERCEPTS,
     ON_SPLICE,
     REAL_VOTES,
     REALISED,
 )
-from shen2014.claims import reading
-from shen2014.facts import LABELS, MULTICLASS, printed_cells
+from shen2014.claims import CLASSES, ENDS, FOURIER, LP_INTERIOR, LP_SIMPLEX, PERCEPTRON, STATEMENTS, reading
+from shen2014.facts import LABELS, MULTICLASS, printed_cells, printed_errors
+from shen2014.machines import KINDS, POOLED, RIVALS, VIEWS, view_names
+from shen2014.pictures import BY_CENSUS, LATE
+from shen2014.seconds import LIBLINEAR, OWN
 from shen2014.trials import ENSEMBLES, MACHINES, OFFICIAL_SETS, TIMED_SETS, printed_label
 
-_OURS = "perceptron:CGENS"
 _ROWS = {label: row for row, label in LABELS.items()}
 _OF = ("divided", "anew", "official")
+_COLUMNS = (*PERCEPTRON, *FOURIER)
 
 
 def off(study: Study, place: tuple[str, str, str], values: Sequence[float], runs: int = 5) -> float:
@@ -42,39 +44,20 @@ def off(study: Study, place: tuple[str, str, str], values: Sequence[float], runs
     return z_score(ours.mean(), cell.value, spread / len(ours) ** 0.5, theirs / runs**0.5)
 
 
-def _fresh_cells(study: Study) -> dict[tuple[str, str], np.ndarray]:
-    """Return the errors with fresh pools by printed row and method."""
+def _fresh(study: Study) -> dict[tuple[str, str], np.ndarray]:
+    """Return the errors with fresh pools by printed row and method; raise unless all are there."""
     evidence = study.evidence("fresh").require()
-    places = [(d, m) for d in evidence.datasets if d in _ROWS for m in FRESH_PERCEPTRONS]
-    samples = {place: evidence.sample("error", dataset=place[0], method=place[1]) for place in places}
-    return {(_ROWS[d], m): s.values for (d, m), s in samples.items()}
+    return {
+        (_ROWS[d], m): evidence.array("error", [d], [m]).ravel()
+        for d in evidence.datasets
+        if d in _ROWS
+        for m in evidence.methods
+    }
 
 
 def _pooled(study: Study, row: str, method: str) -> np.ndarray:
     """Return the errors of table II with one pool, the declared reading."""
-    return study.evidence("table2").array("error", [printed_label(row)], [method]).ravel()
-
-
-def show_pool_readings(study: Study) -> Table:
-    """Return table II as printed, with one pool, and with fresh ones; a star where they differ (|z| > 2)."""
-    evidence, printed = study.evidence("fresh"), printed_cells(study.root)
-    rows = []
-    for label in evidence.datasets:
-        for method in FRESH_PERCEPTRONS:
-            place = "table2", _ROWS[label], method
-            ours = [
-                study.evidence(name).sample("error", dataset=label, method=method).values
-                for name in ("table2", "fresh")
-            ]
-            cells = [_star(study, place, values) for values in ours]
-            text = mean_and_spread(printed[place].value, float(printed[place].spread))
-            rows.append((Cell(_ROWS[label]), Cell(method.replace(":", ", ")), Cell(text), *cells))
-    caption = (
-        "Mean error ± standard deviation (runs). Declared: one pool. Best reading, named after the printed "
-        "values were known: a fresh pool of 2000 in each round. *: more than two standard errors apart; a "
-        "single run is given the printed deviation."
-    )
-    return Table(("set", "method", "printed", "one pool", "fresh pools"), tuple(rows), caption)
+    return study.evidence("table2").array("error", [LABELS[row]], [method]).ravel()
 
 
 def _star(study: Study, place: tuple[str, str, str], values: np.ndarray) -> Cell:
@@ -85,17 +68,46 @@ def _star(study: Study, place: tuple[str, str, str], values: np.ndarray) -> Cell
     return Cell(f"{text} ({len(values)})", mark=star)
 
 
+def both_readings(study: Study) -> dict[str, tuple[float, float, float]]:
+    """Return the numbers that decide the parts of S3: as printed, with one pool, with fresh ones."""
+    fresh, rows = _fresh(study), list(LABELS)
+    printed = printed_errors(study, "table2", rows, _COLUMNS)
+    once = np.array([[_pooled(study, row, m).mean() for m in _COLUMNS] for row in rows])
+    anew = np.array(
+        [[fresh[row, m].mean() if (row, m) in fresh else e for m, e in zip(_COLUMNS, of_row, strict=True)]
+         for row, of_row in zip(rows, once, strict=True)]
+    )  # fmt: skip
+    tables = (printed, once, anew)
+    return {name: tuple(part(table[np.newaxis]) for table in tables) for name, part in STATEMENTS.items()}
+
+
+def show_s3_readings(study: Study) -> Table:
+    """Return the parts of S3 under both readings, and of the printed numbers; a cross where a rule fails."""
+    parts = next(claim for claim in own_claims(study) if claim.id == "S3").parts
+    found = both_readings(study) if study.evidence("fresh").complete and study.scale == "paper" else {}
+    rows = [
+        (
+            Cell(parts[name].says),
+            *(Cell(f"{v:+.2f}", mark="" if parts[name].rule.keeps(v) else "x") for v in of),
+        )
+        for name, of in found.items()
+    ]
+    caption = "Points, mean over 12 sets, that decide each part. x: its rule fails."
+    return Table(("S3", "printed", "one pool", "fresh pools"), tuple(rows), caption)
+
+
 @reading.facts(
     "fresh",
-    *("sets", "runs", "perceptrons", "perceptron_cells", "one_pool", "worse", "left", "image"),
-    *("on_par", "on_par_one"),
+    *("sets", "runs", "cells", "agree", "one_pool", "worse", "left", "lost", "image"),
+    *("on_par", "on_par_one", "features", "features_one", "holding"),
 )
 def what_fresh_pools_change(study: Study) -> dict[str, object]:
-    """Count the cells of perceptrons within two standard errors of the print, with one pool and fresh ones.
+    """Count the cells within two standard errors of the printed value, with one pool and with fresh ones.
 
-    on_par: points that perceptron CGENS is above its machine, with fresh pools, and with one.
+    worse: of those above the printed value with one pool, how many agree; left: those that do not agree with
+    fresh pools; lost: those that agree with one pool only; on_par, features: what decides two parts of S3.
     """
-    cells, printed = _fresh_cells(study), printed_cells(study.root)
+    cells, printed = _fresh(study), printed_cells(study.root)
     fresh = {key: off(study, ("table2", *key), values) for key, values in cells.items()}
     once = {key: off(study, ("table2", *key), _pooled(study, *key)) for key in cells}
     worse = [key for key in cells if once[key] > 2]
@@ -104,25 +116,23 @@ def what_fresh_pools_change(study: Study) -> dict[str, object]:
         f"one pool {_pooled(study, row, m).mean():.2f})"
         for (row, m), e in cells.items()
     }
-    rows = list(dict.fromkeys(row for row, _ in cells))
-    runs = sorted({len(values) for values in cells.values()})
-    behind = {
-        row: [e.mean() for e in (cells[row, _OURS], _pooled(study, row, _OURS))]
-        - _pooled(study, row, "perceptron:SVM").mean()
-        for row in rows
-    }
-    on_par, on_par_one = np.mean(list(behind.values()), axis=0)
+    parts = next(claim for claim in own_claims(study) if claim.id == "S3").parts
+    deciding = both_readings(study)
     return {
-        "sets": joined(rows),
-        "runs": joined([str(n) for n in runs]),
-        "perceptron_cells": len(cells),
-        "perceptrons": sum(abs(z) <= 2 for z in fresh.values()),
+        "sets": len({row for row, _ in cells}),
+        "runs": joined([str(n) for n in sorted({len(values) for values in cells.values()})]),
+        "cells": len(cells),
+        "agree": sum(abs(z) <= 2 for z in fresh.values()),
         "one_pool": sum(abs(z) <= 2 for z in once.values()),
         "worse": f"{sum(abs(fresh[key]) <= 2 for key in worse)} of {len(worse)}",
         "left": joined([f"{row} {said[row, m]}" for row, m in cells if abs(fresh[row, m]) > 2]) or "none",
-        "image": joined([text for (row, _), text in said.items() if row == "image"]),
-        "on_par": on_par,
-        "on_par_one": on_par_one,
+        "lost": joined([row for row, m in cells if abs(once[row, m]) <= 2 < abs(fresh[row, m])]) or "none",
+        "image": joined([text for (row, m), text in said.items() if row == "image" and m in PERCEPTRON]),
+        "on_par": deciding["level"][2],
+        "on_par_one": deciding["level"][1],
+        "features": deciding["features_less"][2],
+        "features_one": deciding["features_less"][1],
+        "holding": sum(bool(parts[name].rule.keeps(values[2])) for name, values in deciding.items()),
     }
 
 
@@ -363,7 +373,7 @@ def exchange(study: Study, rows: Iterable[str]) -> dict[str, np.ndarray]:
 def show_exchange(study: Study) -> Table:
     """Return z of AdaBoost.ECC and CGENS-SLS as printed, and with the two columns exchanged."""
     evidence, rows = study.evidence("table3"), []
-    shown = evidence.datasets if set(_PAIR) <= set(evidence.methods) else ()
+    shown = evidence.datasets if evidence.complete and set(_PAIR) <= set(evidence.methods) else ()
     for row, z in exchange(study, shown).items():
         squares = (z**2).sum(axis=1)
         better = "exchanged" if squares[1] < squares[0] else "as printed"
@@ -421,3 +431,121 @@ def what_an_entry_costs(study: Study) -> dict[str, object]:
         "break_even": round(500.0 / prices[1], -2),
         "sizes": f"{cosines[1].min():.1f} to {cosines[1].max():.1f}",
     }
+
+
+@reading.facts("training_ends", "runs", *ENDS)
+def how_long_training_takes(study: Study) -> dict[str, object]:
+    """Say the seconds of all four at the printed ends of figure 2, the fastest first."""
+    evidence, methods = study.evidence("training_ends").require(), (OWN, LIBLINEAR, LP_SIMPLEX, LP_INTERIOR)
+    facts: dict[str, object] = {"runs": len(evidence.runs("rounds_curve", "MNIST", OWN))}
+    for of, metric in ENDS.items():
+        runs = [[run[-1] for run in evidence.runs(metric, "MNIST", m)] for m in methods]
+        facts[of] = in_order(methods, [np.mean(seconds) for seconds in runs], ".1f")
+    return facts
+
+
+@reading.facts("growing", "rows", "support", "support_share", "single", "price", "price_single", "same")
+def how_prediction_grows(study: Study) -> dict[str, object]:
+    """Say how support vectors grow with the rows, and what a cosine costs in double and single precision.
+
+    price: seconds of an entry of the Gaussian kernel over those of a cosine; single: how many times faster
+    single precision makes 500 cosines.
+    """
+    evidence = study.evidence("growing").require()
+    (label,), counts = evidence.datasets, study.protocol("growing")["row_counts"]
+    sizes, double, single, same = (
+        np.array([np.median(evidence.runs(metric, label, m), axis=0) for m in (MACHINES[1], ENSEMBLES[1])])
+        for metric in ("sizes", "double_curve", "single_curve", "same")
+    )
+    prices = [(seconds[0] / sizes[0]) / (seconds[1] / sizes[1]) for seconds in (double, single)]
+    return {
+        "rows": joined([f"{n:,}" for n in counts]),
+        "support": joined([f"{n:,.0f}" for n in sizes[0]]),
+        "support_share": 100.0 * sizes[0, -1] / counts[-1],
+        "single": float(np.median(double[1] / single[1])),
+        "price": float(np.median(prices[0])),
+        "price_single": float(np.median(prices[1])),
+        "same": same.min(),
+    }
+
+
+@reading.facts("machines", "stumps", "passes", "reached", "middle", "farthest", "farthest_kind")
+def how_machines_reach_their_limits(study: Study) -> dict[str, object]:
+    """Say how near each machine comes to its limit: with all stumps, and with a hundred."""
+    evidence, counts = study.evidence("machines").require(), study.protocol("machines")["counts"]
+    objective, distance = (
+        np.array([np.mean(evidence.runs(metric, "heart", kind), axis=0) for kind in KINDS])
+        for metric in ("objective", "distance")
+    )
+    place = max((k for k, count in enumerate(counts) if count <= 100), default=0)
+    return {
+        "stumps": joined(sorted({f"{n:.0f}" for n in evidence.array("stumps", ["heart"], KINDS).ravel()})),
+        "passes": max(0.0, -float(objective.min())),
+        "reached": float(np.abs(objective[:, -1]).max()),
+        "middle": in_order(KINDS, 100.0 * objective[:, place], ".1f"),
+        "farthest": distance[:, place].max(),
+        "farthest_kind": KINDS[int(distance[:, place].argmax())],
+    }
+
+
+@reading.facts(
+    "views", "kernels", *VIEWS, *(f"{name}_{what}" for name in VIEWS for what in ("pooled", "simple", "easy"))
+)
+def what_views_are_worth(study: Study) -> dict[str, str]:
+    """Say which mixture of views errs least, how long each search takes, and where the weight goes."""
+    evidence, facts, methods = study.evidence("views").require(), {}, (POOLED, *RIVALS)
+    for label in VIEWS:
+        errors, seconds = (evidence.array(m, [label], methods)[:, 0] for m in ("error", "search_seconds"))
+        times = in_order(methods, seconds.mean(axis=0), ".1f")
+        means, best = in_order(methods, errors.mean(axis=0)), best_and_rest(methods, errors, "%")
+        facts[label] = f"{best}; errors: {means}; seconds: {times}"
+        for what, method in (("pooled", POOLED), ("simple", "SimpleMKL"), ("easy", "EasyMKL")):
+            shares = view_shares(np.mean(evidence.runs("weights", label, method), axis=0), label)
+            facts[f"{label}_{what}"] = ", ".join(f"{name} {share:.2f}" for name, share in shares.items())
+    counts = evidence.array("kernels", VIEWS, methods).mean(axis=(0, 1))
+    return {**facts, "kernels": in_order(methods, counts, ".1f")}
+
+
+def view_shares(weights: np.ndarray, label: str) -> dict[str, float]:
+    """Return the share of the weight on each view, over its widths."""
+    names = view_names(label)
+    return dict(zip(names, weights.reshape(-1, len(names)).sum(axis=0), strict=True))
+
+
+def _beside(study: Study, row: str, other: dict[str, np.ndarray]) -> dict[str, object]:
+    """Return what each method has in table III, under another reading, and in print, and how many agree."""
+    said, near = [], 0
+    for method, errors in other.items():
+        place = "table3", row, method
+        z, cell = off(study, place, errors), printed_cells(study.root)[place]
+        declared = study.evidence("table3").array("error", [row], [method]).mean()
+        said.append(f"{method} {errors.mean():.1f} (z {z:+.1f}; {declared:.1f} before, {cell.value} printed)")
+        near += abs(z) <= 2
+    return {"said": joined(said), "near": int(near), "runs": len(next(iter(other.values())))}
+
+
+@reading.facts("thousand", "said", "near", "runs", "mh_spread")
+def what_a_thousand_pictures_give(study: Study) -> dict[str, object]:
+    """Set CIFAR-10 on 1000 pictures a class beside table III and the printed values."""
+    evidence = study.evidence("thousand").require()
+    errors = {m: evidence.array("error", ["CIFAR10"], [m]).ravel() for m in CLASSES}
+    return _beside(study, "CIFAR10", errors) | {"mh_spread": errors["AdaBoost.MH"].std(ddof=1)}
+
+
+@reading.facts("centrist", "said", "near", "first", "runs", "sobel")
+def what_census_transforms_give(study: Study) -> dict[str, object]:
+    """Set Scene15 by CENTRIST beside table III and the printed values; sobel: errors with both channels."""
+    evidence = study.evidence("centrist").require()
+    errors = {name: evidence.array("error", ["Scene15"], [name]).ravel() for name in BY_CENSUS}
+    alone, both = ({m: errors[f"{c}: {m}"] for m in CLASSES} for c in ("census", "census and Sobel"))
+    sobel = in_order(CLASSES, [both[m].mean() for m in CLASSES], ".1f")
+    first = min(CLASSES, key=lambda method: alone[method].mean())
+    return _beside(study, "Scene15", alone) | {"sobel": sobel, "first": first}
+
+
+@reading.facts("searched", "MNIST", "USPS")
+def what_a_longer_search_gives(study: Study) -> dict[str, str]:
+    """Set MultiBoost with C chosen after all rounds beside table III and the printed values."""
+    evidence = study.evidence("searched").require()
+    found = {d: evidence.array("error", [d], [LATE]).ravel() for d in evidence.datasets}
+    return {d: _beside(study, d, {"MultiBoost": errors})["said"] for d, errors in found.items()}

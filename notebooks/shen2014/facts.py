@@ -21,8 +21,6 @@ from kernsemble.trials.study import Study
 from shen2014.claims import (
     CLASSES,
     FOURIER,
-    LP_INTERIOR,
-    LP_SIMPLEX,
     PERCEPTRON,
     SHORT,
     TABLE1,
@@ -358,37 +356,6 @@ def master_or_choice(study: Study) -> dict[str, object]:
         "image_once": joined([f"{error:.1f}" for error in image]),
         "image_fresh": joined([f"{error:.1f}" for error in fresh]),
     }
-
-
-@reading.facts(
-    "figure2", *(f"{solver}_{of}" for solver in ("simplex", "interior") for of in ("rounds", "digits"))
-)
-def how_many_times_the_seconds(study: Study) -> dict[str, str]:
-    """Say how many times the seconds of CGENS LPBoost takes; of a run that its limit ended, a lower bound."""
-    places = {
-        "rounds": ("figure2", "seconds_curve", 500),
-        "digits": ("figure2_examples", "largest_curve", 100),
-    }
-    return {
-        f"{solver}_{of}": _times(study, method, *place)
-        for solver, method in (("simplex", LP_SIMPLEX), ("interior", LP_INTERIOR))
-        for of, place in places.items()
-    }
-
-
-def _times(study: Study, method: str, exhibit: str, metric: str, n_rounds: int) -> str:
-    evidence, checkpoints = study.evidence(exhibit), study.protocol(exhibit)["time_checkpoints"]
-    (fast, slow), (_, reached) = (
-        [evidence.runs(name, "MNIST", m)[0] for m in ("CGENS", method)] for name in (metric, "reached")
-    )
-    last = min(len(fast), len(slow)) - 1
-    seconds = f"{slow[last]:.1f} s against {fast[last]:.2f} s"
-    text = f"{slow[last] / fast[last]:.0f} times after {checkpoints[last]} rounds ({seconds})"
-    if checkpoints[last] == n_rounds:
-        return text
-    ended, end = int(np.atleast_1d(reached)[-1]), checkpoints[len(fast) - 1]
-    bound = f"after {end} rounds the ratio is at least {slow[-1] / fast[-1]:.0f}"
-    return f"{text}; the run ends in round {ended} of {n_rounds}, so that {bound} (a lower bound)"
 
 
 @reading.facts(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,15 +23,26 @@ from kernsemble.report.figures import (
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from shen2014.alternatives import FRESH_PERCEPTRONS
-from shen2014.claims import oracle_calls
+from shen2014.claims import (
+    ENDS,
+    FOURIER,
+    LP_INTERIOR,
+    LP_SIMPLEX,
+    PERCEPTRON,
+    POOLED,
+    TABLE1,
+    oracle_calls,
+)
 from shen2014.facts import LABELS, printed_cells
+from shen2014.machines import view_names
+from shen2014.seconds import LIBLINEAR, OWN, rounds_read
 from shen2014.trials import ENSEMBLES, IDA_SETS, MACHINES, TIMED_SETS, VISION_SETS, printed_label, toy_draw
 
 _BLUE, _ORANGE, _GREEN, _PINK, _AMBER, _SKY, _BLACK = PALETTE[:7]
 COLORS = {  # of a method, the same in all figures
     "AdaBoost": _BLUE, "LPBoost": _GREEN, "SVM": _PINK, "CGENS": _ORANGE, "RFF": _AMBER,
     "LPBoost, dual simplex": _GREEN, "LPBoost, interior point": _BLACK,
+    "CGENS, LIBLINEAR as master": _AMBER,
     "AdaBoost.MH": _BLUE, "AdaBoost.ECC": _SKY, "MultiBoost": _GREEN, "CGENS-SLS": _ORANGE,
     "stump machine": _PINK, "Gaussian machine": _BLACK,
     "CGENS, 500 stumps": _ORANGE, "CGENS, 500 cosines": _AMBER,
@@ -186,76 +199,97 @@ def draw_ranks(study: Study) -> Figure:
 
 _BESIDE = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
 _ERRORS = (2, 3, 5, 10, 20, 30)
-_HALVES = {
-    "table1": ("stump:AdaBoost", "stump:LPBoost", "stump:SVM", "stump:CGENS"),
-    "perceptrons": ("perceptron:AdaBoost", "perceptron:LPBoost", "perceptron:SVM", "perceptron:CGENS"),
-    "cosines": ("fourier:RFF", "fourier:SVM", "fourier:CGENS"),
-}
+_HALVES = {"stumps": TABLE1, "perceptrons": PERCEPTRON, "cosines": FOURIER}
+
+
+def _draw_beside_print(
+    panel: Axes,
+    study: Study,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    dot: Callable[[str, str], tuple[float, float] | None],
+) -> None:
+    """Draw for each set and method what is printed (o), the table's splits (x), and a dot with its bar."""
+    printed = printed_cells(study.root)
+    for k, column in enumerate(columns):
+        exhibit = "table2" if ":" in column else "table1"
+        kind, _, name = column.rpartition(":")
+        cosines = kind == "fourier" and columns is POOLED
+        color = COLORS["CGENS, 500 cosines" if cosines else name]
+        for place, row in enumerate(rows):
+            x, value = place + 0.2 * (k - 0.5 * (len(columns) - 1)), printed[exhibit, row, column].value
+            ours = study.evidence(exhibit).sample("error", dataset=printed_label(row), method=column).mean
+            panel.plot([x, x], [value, ours], color=color, linewidth=0.7, alpha=0.5)
+            panel.plot(x, value, "o", mfc="none", color=color, markersize=6)
+            panel.plot(x, ours, "x", color=color, markersize=5)
+            if found := dot(row, column):
+                panel.errorbar(x, found[0], yerr=found[1], fmt=".", color=color, markersize=4, linewidth=1)
+        panel.plot([], [], "s", color=color, label="CGENS, cosines" if cosines else name)
+    panel.set(ylabel="test error (%)", yscale="log")
+    panel.set_yticks(_ERRORS, [str(error) for error in _ERRORS])
+    panel.minorticks_off()
+    panel.set_xlim(-0.6, len(rows) - 0.4)
+    panel.set_xticks(range(len(rows)), rows, rotation=45, ha="right")
+
+
+def _explain_marks(panel: Axes, crosses: str, dots: str) -> None:
+    for marker, name in (("o", "printed"), ("x", crosses), (".", dots)):
+        panel.plot([], [], marker, color="gray", mfc="none" if marker == "o" else "gray", label=name)
 
 
 def draw_draws(study: Study) -> Figure:
-    """Draw twenty splits of our own (mean and deviation) beside the table's five (x) and the print (o)."""
-    figure, axes = subplots(3, 1, size=(9.5, 9), sharex=True)
-    printed = printed_cells(study.root)
-    for panel, (half, methods) in zip(axes, _HALVES.items(), strict=True):
-        exhibit = "table1" if half == "table1" else "table2"
-        for k, method in enumerate(methods):
-            column, color = method.partition(":")[2] if half == "table1" else method, _color(method)
-            shift = 0.2 * (k - 0.5 * (len(methods) - 1))
-            for place, row in enumerate(IDA_SETS):
-                x = place + shift
-                panel.plot(x, printed[exhibit, row, column].value, "o", mfc="none", color=color, markersize=6)
-                sample = study.evidence(exhibit).sample("error", dataset=printed_label(row), method=column)
-                panel.plot(x, sample.mean, "x", color=color, markersize=5)
-                _draw_repeated(panel, x, study.evidence("draws"), row, method, color)
-            panel.plot([], [], "s", color=color, label=column.rpartition(":")[2])
-        panel.set(ylabel="test error (%)", yscale="log", title={"table1": "stumps"}.get(half, half))
-        panel.set_xlim(-0.6, len(IDA_SETS) - 0.4)
-        panel.set_yticks(_ERRORS, [str(error) for error in _ERRORS])
-        panel.minorticks_off()
-        if panel is axes[0]:
-            for marker, name in (("o", "printed"), ("x", "five splits"), (".", "twenty, ± deviation")):
-                panel.plot([], [], marker, color="gray", mfc="none" if marker == "o" else "gray", label=name)
+    """Draw twenty splits of our own (mean and deviation) beside the table's five and the printed means."""
+    figure, panels = subplots(3, 1, size=(9.5, 9), sharex=True)
+    draws = study.evidence("draws")
+
+    def twenty(row: str, column: str) -> tuple[float, float] | None:
+        method = column if ":" in column else f"stump:{column}"
+        curves = draws.curves("errors", dataset=row, method=method) if row in draws.datasets else []
+        return (curves[0].mean(), curves[0].std(ddof=1)) if len(curves) else None
+
+    for panel, (half, columns) in zip(panels, _HALVES.items(), strict=True):
+        _draw_beside_print(panel, study, IDA_SETS, columns, twenty)
+        panel.set(title=half)
+        if panel is panels[0]:
+            _explain_marks(panel, "five splits", "twenty, ± deviation")
         draw_legend(panel, **_BESIDE)
-    axes[-1].set_xticks(range(len(IDA_SETS)), IDA_SETS, rotation=45, ha="right")
     return figure
 
 
-def _color(method: str) -> str:
-    """Return a method's color, the same for all hypotheses."""
-    return COLORS[method.rpartition(":")[2]]
+def draw_fresh(study: Study) -> Figure:
+    """Draw ensembles of drawn hypotheses: printed (o), one pool (x), fresh pools (filled, with an error)."""
+    fresh = study.evidence("fresh")
+    figure, axes = subplots(size=(9.5, 3.4))
 
+    def anew(row: str, column: str) -> tuple[float, float] | None:
+        sample = fresh.sample("error", dataset=LABELS[row], method=column)
+        return (sample.mean, sample.se) if len(sample.values) else None
 
-def _draw_repeated(panel: Axes, x: float, evidence: Evidence, row: str, method: str, color: str) -> None:
-    curves = evidence.curves("errors", dataset=row, method=method) if row in evidence.datasets else []
-    if len(curves):
-        spread = curves[0].std(ddof=1)
-        panel.errorbar(x, curves[0].mean(), yerr=spread, fmt=".", color=color, markersize=4, linewidth=1)
+    _draw_beside_print(
+        axes, study, [row for row, label in LABELS.items() if label in fresh.datasets], POOLED, anew
+    )
+    _explain_marks(axes, "one pool", "fresh pools, ± standard error")
+    draw_legend(axes, **_BESIDE)
+    return figure
 
 
 def draw_calls(study: Study) -> Figure:
     """Draw the errors of AdaBoost and CGENS at equal numbers of oracle calls, selection included."""
     evidence, calls = study.evidence("table1"), oracle_calls(study)
     labels = evidence.datasets or ("",)
-    n_columns = min(5, len(labels))
-    n_rows = -(-len(labels) // n_columns)
-    figure, axes = subplots(
-        n_rows, n_columns, size=(2.1 * n_columns + 0.8, 2.2 * n_rows + 0.3), squeeze=False
-    )
-    for panel in axes.ravel()[len(labels) :]:
-        panel.set_axis_off()
-    for panel, label in zip(axes.ravel(), labels, strict=False):
+    figure, axes = _grid_of(labels, height=2.2, n_columns=5, width=2.1)
+    for panel, label in zip(axes, labels, strict=False):
         for method in ("AdaBoost", "CGENS"):
             color, curves = COLORS[method], evidence.curves("by_calls", dataset=label, method=method)
             if len(curves):
                 draw_band(panel, calls, curves, method, color=color, marker="o", markersize=3)
         panel.set_title(label, fontsize=9)
         panel.set(xscale="log")
-    for panel in axes[:, 0]:
+    for panel in axes[::5]:
         panel.set_ylabel("test error (%)")
-    for panel in axes.ravel()[max(0, len(labels) - n_columns) : len(labels)]:
+    for panel in axes[max(0, len(labels) - 5) : len(labels)]:
         panel.set_xlabel("oracle calls")
-    draw_legend(axes[0, 0], fontsize=7)
+    draw_legend(axes[0], fontsize=7)
     return figure
 
 
@@ -365,11 +399,13 @@ def _draw_print(
             panel.plot(printed[place].value, lines.index(line), marker, mfc="none", color=color, markersize=6)
 
 
-def _grid_of(labels: tuple[str, ...], *, height: float, **options: object) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a panel for each label, three in a row, and room for a legend beside them."""
-    n_columns = min(3, len(labels))
+def _grid_of(
+    labels: tuple[str, ...], *, height: float, n_columns: int = 3, width: float = 3.6, **options: object
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with a panel for each label, some in a row; the width has room for a legend."""
+    n_columns = min(n_columns, len(labels))
     n_rows = -(-len(labels) // n_columns)
-    size = (2.6 * n_columns + 3.0, height * n_rows)
+    size = (width * n_columns + 0.8, height * n_rows + 0.3)
     figure, axes = subplots(n_rows, n_columns, size=size, squeeze=False, **options)
     for panel in axes.ravel()[len(labels) :]:
         panel.set_axis_off()
@@ -460,29 +496,81 @@ def _draw_exchanged(panel: Axes, evidence: Evidence, ring: str) -> None:
     draw_legend(panel, loc="upper right")
 
 
-def draw_fresh(study: Study) -> Figure:
-    """Draw perceptrons: printed (o), one pool (x) and fresh pools (filled, with a standard error)."""
-    once, fresh, printed = study.evidence("table2"), study.evidence("fresh"), printed_cells(study.root)
-    labels = [row for row, label in LABELS.items() if label in fresh.datasets]
-    figure, axes = subplots(size=(9, 3.4))
-    for k, method in enumerate(FRESH_PERCEPTRONS):
-        color = _color(method)
-        for place, row in enumerate(labels):
-            x, label = place + 0.22 * (k - 1), LABELS[row]
-            samples = [e.sample("error", dataset=label, method=method) for e in (once, fresh)]
-            value = printed["table2", row, method].value
-            axes.plot([x, x], [value, samples[0].mean], color=color, linewidth=0.7, alpha=0.5)
-            axes.plot(x, value, "o", mfc="none", color=color, markersize=8)
-            axes.plot(x, samples[0].mean, "x", color=color, markersize=6)
-            axes.errorbar(x, samples[1].mean, yerr=samples[1].se, fmt=".", color=color, markersize=6)
-        axes.plot([], [], "s", color=color, label=method.rpartition(":")[2])
-    for marker, name in (("o", "printed"), ("x", "one pool"), (".", "fresh pools, ± standard error")):
-        axes.plot([], [], marker, color="gray", mfc="none" if marker == "o" else "gray", label=name)
-    axes.set(ylabel="test error (%)", yscale="log")
-    axes.set_yticks(_ERRORS, [str(error) for error in _ERRORS])
-    axes.minorticks_off()
-    axes.set_xticks(range(len(labels)), labels)
-    draw_legend(axes, **_BESIDE)
+def draw_ends(study: Study) -> Figure:
+    """Draw seconds to the printed ends of figure 2, and where the printed factors lie."""
+    evidence, protocol = study.evidence("training_ends"), study.protocol("training_ends")
+    figure, panels = subplots(1, 2, size=(9, 3.4))
+    pairs = zip(panels, ENDS.values(), protocol["end_rounds"], protocol["end_digits"], (15, 26), strict=True)
+    for panel, metric, n_rounds, n_digits, factor in pairs:
+        x = rounds_read(protocol["sampled"], n_rounds)
+        for method, marker in zip((OWN, LIBLINEAR, LP_SIMPLEX, LP_INTERIOR), "oD^s", strict=True):
+            curves = evidence.curves(metric, dataset="MNIST", method=method)
+            if len(curves):
+                style = {"color": COLORS[method], "marker": marker, "markersize": 4}
+                draw_band(panel, x[: curves.shape[1]], curves, method, **style)
+                if method == OWN:
+                    y = factor * curves[:, -1].mean()
+                    panel.plot(x[-1], y, "_", color="gray", markersize=16)
+                    place = {"xytext": (-12, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
+                    panel.annotate(f"{factor} times CGENS, as printed", (x[-1], y), fontsize=8, **place)
+        panel.set(xlabel=f"rounds, {n_digits:,} digits", ylabel="seconds of the processor", yscale="log")
+    draw_legend(panels[0], fontsize=8)
+    return figure
+
+
+def draw_growing(study: Study) -> Figure:
+    """Draw sizes and seconds of prediction against the rows that were trained on."""
+    evidence, x = study.evidence("growing"), study.protocol("growing")["row_counts"]
+    figure, (sizes, seconds) = subplots(1, 2, size=(9, 3.2))
+    for method in evidence.methods:
+        for panel, metric, style in (
+            (sizes, "sizes", "-"), (seconds, "double_curve", "-"), (seconds, "single_curve", "--"),
+        ):  # fmt: skip
+            curves = evidence.curves(metric, dataset=evidence.datasets[0], method=method)
+            if len(curves):
+                name = method if panel is sizes else f"{method}, {metric.partition('_')[0]} precision"
+                panel.plot(x, np.median(curves, axis=0), f"o{style}", color=COLORS[method], label=name)
+    sizes.set(xscale="log", yscale="log", xlabel="training rows", ylabel="support vectors or cosines")
+    seconds.set(xscale="log", yscale="log", xlabel="training rows", ylabel="seconds for 10,000 points")
+    draw_legend(seconds, fontsize=8)
+    return figure
+
+
+def draw_machines(study: Study) -> Figure:
+    """Draw how six machines come near their limit: objective, and decisions on test rows."""
+    evidence, counts = study.evidence("machines"), study.protocol("machines")["counts"]
+    figure, panels = subplots(1, 2, size=(9, 3.2))
+    for method, color, marker in zip(evidence.methods, PALETTE, "os^Dv*", strict=False):
+        for panel, metric, least in zip(panels, ("objective", "distance"), (1e-6, 1e-2), strict=True):
+            curves = evidence.curves(metric, dataset="heart", method=method)
+            if len(curves):
+                y = np.maximum(curves.mean(axis=0), least)
+                panel.plot(counts, y, marker=marker, markersize=4, color=color, label=method)
+    panels[0].set(xscale="log", yscale="log", xlabel="stumps", ylabel="objective above the limit (share)")
+    panels[1].set(xscale="log", yscale="log", xlabel="stumps", ylabel="decisions off the limit (%)")
+    draw_legend(panels[1], **_BESIDE)
+    return figure
+
+
+def draw_views(study: Study) -> Figure:
+    """Draw the share of the weight on each view (color) and width (the darker the narrower), by method."""
+    evidence = study.evidence("views")
+    labels, colors = evidence.datasets or ("",), (_BLUE, _ORANGE, _GREEN, _BLACK)
+    figure, panels = subplots(1, len(labels), size=(5.2 * len(labels) + 2.2, 3.0), squeeze=False)
+    for panel, label in zip(panels[0], labels, strict=True):
+        shown = {m: evidence.curves("weights", dataset=label, method=m) for m in evidence.methods}
+        shown = {method: curves.mean(axis=0) for method, curves in shown.items() if len(curves)}
+        for k, weights in enumerate(shown.values()):
+            shares = weights.reshape(-1, len(colors)).T.ravel()  # view by view
+            for place, (share, left) in enumerate(zip(shares, np.cumsum(shares) - shares, strict=True)):
+                view, width = divmod(place, len(shares) // len(colors))
+                panel.barh(k, share, left=left, color=colors[view], alpha=(0.35, 0.65, 1.0)[min(width, 2)])
+        for name, color in zip(view_names(label) if shown else (), colors, strict=False):
+            panel.plot([], [], "s", color=color, label=name)
+        panel.set(title=label, xlabel="share of the weight", xlim=(0.0, 1.0))
+        panel.set_yticks(range(len(shown)), list(shown), fontsize=8)
+        panel.invert_yaxis()
+        draw_legend(panel, loc="upper center", bbox_to_anchor=(0.4, -0.22), ncol=4, fontsize=8)
     return figure
 
 

@@ -19,11 +19,10 @@ from support.kkt import assert_kkt
 from support.margin_problems import SHAPES, known_optimum, problem, solve_along
 
 from kernsemble.hypotheses import _threads
-from kernsemble.masters import packed_rows
+from kernsemble.masters import rows as matrices
 from kernsemble.masters.base import INTERCEPTS
 from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.losses import BoxLoss
-from kernsemble.masters.packed_rows import PackedHinge, PackedRows
 from kernsemble.masters.psvm import solve_psvm
 from kernsemble.masters.quadratic import (
     ColumnQP,
@@ -33,9 +32,10 @@ from kernsemble.masters.quadratic import (
     NuHinge,
     NuNovelty,
     NuTube,
+    PackedHinge,
     SquaredHinge,
 )
-from kernsemble.masters.rows import ColumnGram, RowGram, Rows, Span
+from kernsemble.masters.rows import ColumnGram, PackedRows, RowGram, Rows, Span
 
 TIGHT = 1e-12  # of a gap: w and H'V may differ by its square root
 CLARABEL = {"solver": cp.CLARABEL, "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
@@ -567,9 +567,9 @@ def test_squared_linear_machine_ends_after_few_steps(rng):
 # --- matrices and losses
 
 
-@pytest.fixture(params=[packed_rows.BLOCK, 16], ids=["one block", "blocks"])
+@pytest.fixture(params=[matrices.BLOCK, 16], ids=["one block", "blocks"])
 def blocks(request, monkeypatch):
-    monkeypatch.setattr(packed_rows, "BLOCK", request.param)
+    monkeypatch.setattr(matrices, "BLOCK", request.param)
     if request.param == 16:
         monkeypatch.setattr(_threads, "_WORTH_A_THREAD", 1)
         monkeypatch.setattr(_threads, "n_threads", lambda: 3)
@@ -640,7 +640,7 @@ def test_kept_products_follow_columns_and_requests(dtype, rng):
 
 def test_results_do_not_depend_on_threads(monkeypatch):
     H, y, _ = problem(2, "long")
-    monkeypatch.setattr(packed_rows, "BLOCK", 8)
+    monkeypatch.setattr(matrices, "BLOCK", 8)
     alone = solve_along(PackedHinge(y, 1.0, intercept="free"), H)
     monkeypatch.setattr(_threads, "_WORTH_A_THREAD", 1)
     monkeypatch.setattr(_threads, "n_threads", lambda: 4)

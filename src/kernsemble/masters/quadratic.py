@@ -46,7 +46,7 @@ from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.losses import BoxLoss
 from kernsemble.masters.newton import NewtonSolver
 from kernsemble.masters.one_thread import one_thread
-from kernsemble.masters.rows import Rows, Span
+from kernsemble.masters.rows import PackedRows, Rows, Span
 
 _LEAST_NORM_TOL = 1e-12  # to which the problem is solved where it cannot be solved exactly
 _MORE = "Increase max_iter or tol."
@@ -314,6 +314,28 @@ class Hinge(HingeQP):
         if self.solution is None:
             return 0.5 * (self.loss.lower + self.loss.upper)
         return self._solver.V
+
+
+class PackedHinge(Hinge):
+    """`Hinge` for columns of -1 and +1 over many samples, one bit an entry.
+
+    Parameters
+    ----------
+    y, C, sample_weight, intercept, tol, max_iter
+        As in `Hinge`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> master = PackedHinge(np.array([-1, -1, 1, 1]), C=10.0, tol=1e-9)
+    >>> master.add(np.array([-1, -1, 1, 1], dtype=np.int8))
+    >>> solution = master.solve()
+    >>> round(float(solution.w[0]), 6), round(solution.objective, 6)
+    (1.0, 0.5)
+    """
+
+    def __init__(self, y: np.ndarray, C: float = 1.0, **options) -> None:
+        super().__init__(y, C, matrix=PackedRows, **options)
 
 
 class SquaredHinge(HingeQP):

@@ -35,8 +35,7 @@ from kernsemble.masters.dense_simplex import (
     minimize,
 )
 from kernsemble.masters.one_thread import one_thread
-from kernsemble.masters.packed_rows import PackedRows
-from kernsemble.masters.rows import Rows, check_column
+from kernsemble.masters.rows import PackedRows, Rows, check_column
 
 _NEAR, _LEAST_NEAR = 3, 300  # rows let in for each column, and at least; and a tenth of all
 _TOL = 1e-10  # slack, relative to the largest target, at which a row is on its kink

@@ -34,14 +34,7 @@ _MOST_ROWS = 3  # times the number of columns: rows held, beyond which those not
 
 
 class Rows:
-    """Growing matrix, rows contiguous.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of rows.
-    leading : ndarray of shape (n_samples, n_leading), optional
-        Columns that come first.
+    """Growing matrix, rows contiguous; ``leading`` (n_samples, n_leading) holds columns that come first.
 
     Examples
     --------
@@ -154,15 +147,6 @@ class Span(Rows):
         c |a|^2 = sqrt(1 + |a|^2) - 1
 
     and ``z~ = (I + c a a')^-1 z`` keeps the scores. Cost per round O(n r) whatever the number of columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> span = Span(3)
-    >>> for column in np.array([[1.0, 0.0, 0.0], [1.0, 2.0, 0.0], [3.0, 4.0, 0.0]]):
-    ...     change = span.add(column)
-    >>> span.shape
-    (3, 2)
     """
 
     def __init__(self, n_samples: int, leading: np.ndarray | None = None) -> None:
@@ -232,14 +216,6 @@ class PackedRows(Rows):
     looked up; ``H'V`` over a plane comes from the sums of V by byte. So a pass over J columns costs J / 8
     additions a row, and reads J / 8 bytes of it. Rows are passed a block at a time, on several threads; the
     blocks' sums are added in their order, so results do not depend on the number of threads.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = PackedRows(2)
-    >>> rows.add(np.array([1, -1], dtype=np.int8))
-    >>> rows.scores(np.array([2.0]))
-    array([ 2., -2.])
     """
 
     float_type = np.float32
@@ -337,23 +313,6 @@ class RowGram:
     Few rows are ever free, and mostly the same ones from step to step and from round to round. So the
     products are kept: rows are added as they are asked for, and a new column adds one term (to a `Span` as
     well: Z Z' = H H'). Those of int8 rows are integers, exact in single precision.
-
-    Parameters
-    ----------
-    matrix : Rows
-        The rows, of all samples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = Rows(3)
-    >>> gram = RowGram(rows)
-    >>> column = np.array([1, -1, 1], dtype=np.int8)
-    >>> rows.add(column)
-    >>> gram.grow(column)
-    >>> np.tril(gram.system(np.array([2, 1]), np.ones(2)))
-    array([[ 2.,  0.],
-           [-1.,  2.]])
     """
 
     def __init__(self, matrix: Rows) -> None:
@@ -490,14 +449,7 @@ class ColumnGram:
     """Lower triangle of ``A_I' diag(slope) A_I`` over active rows I, kept up to date.
 
     It changes by the rows that enter or leave, and grows by a column a round; it is padded with zeros, so
-    that it is seldom moved.
-
-    Parameters
-    ----------
-    matrix : Rows
-        The rows, of all samples.
-    slope : ndarray of shape (n_samples,)
-        Their factors.
+    that it is seldom moved. ``slope`` holds the factors of all samples.
     """
 
     def __init__(self, matrix: Rows, slope: np.ndarray) -> None:

@@ -139,6 +139,7 @@ class Signer:
     def task(self, seed, shape="long", kind="signs", weighted=False):
         """Columns, labels or values, and weights, as its loss wants them."""
         H, y, weight = problem(seed, shape, kind, weighted)
+        H[:, 3::4] *= -1  # columns whose weights are negative, or not wanted
         if weighted and not self.weightless:
             weight = np.maximum(weight, 1.0)
         if not self.labels:

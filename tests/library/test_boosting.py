@@ -7,7 +7,7 @@ from sklearn.ensemble import AdaBoostClassifier
 
 from kernsemble import AdaBoost
 from kernsemble.boosting.codes import COLORINGS, all_colorings, one_against_all, random_code
-from kernsemble.boosting.stagewise import adaboost, adaboost_ecc, adaboost_mh, adaboost_mo
+from kernsemble.boosting.stagewise import StopReason, adaboost, adaboost_ecc, adaboost_mh, adaboost_mo
 from kernsemble.hypotheses.fourier import FourierPool
 from kernsemble.hypotheses.perceptrons import PerceptronOracle
 from kernsemble.hypotheses.stumps import StumpOracle
@@ -95,7 +95,7 @@ def test_a_perfect_stump_counts_as_an_error_and_does_not_come_twice():
     found = adaboost(StumpOracle(X), y, range(10), perfect=1e-3)
     assert found.errors.tolist() == [0.0]
     np.testing.assert_allclose(found.W, 0.5 * np.log(999))
-    assert found.message == "a perfect hypothesis was found again"
+    assert found.reason is StopReason.PERFECT_AGAIN
 
 
 def test_perfect_perceptrons_go_on_coming(rng):
@@ -119,7 +119,7 @@ def test_boosting_stops_at_chance_with_one_round_of_weight_zero():
     X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([1.0, -1.0, -1.0, 1.0])
     found = adaboost(StumpOracle(X), y, range(10))
     assert found.W.tolist() == [0.0]
-    assert found.message == "no hypothesis beats chance"
+    assert found.reason is StopReason.CHANCE
 
 
 def test_an_exhausted_oracle_ends_boosting():
@@ -131,7 +131,7 @@ def test_an_exhausted_oracle_ends_boosting():
         adaboost_ecc(StumpOracle(X, constant=False), labels, 2, range(3)),
     ):
         assert len(found.W) == len(found.losses) == 0
-        assert found.message == "the oracle has no hypothesis left"
+        assert found.reason is StopReason.EXHAUSTED
 
 
 @pytest.mark.parametrize("perfect", [0.0, 0.5, -1.0, "alone", "maybe"])

@@ -5,7 +5,7 @@ from support.finite_pool import FinitePool
 from support.kkt import assert_kkt
 from support.margin_problems import problem
 
-from kernsemble.column_generation import column_generation
+from kernsemble.column_generation import StopReason, column_generation
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.stumps import StumpOracle
 from kernsemble.masters.base import Solution
@@ -34,7 +34,7 @@ def test_lpboost_stops_when_no_stump_violates_the_dual(points, C):
     X, y = points
     H = all_stumps(X)
     result = column_generation(StumpOracle(X), HingeLP(y, C), 500)
-    assert result.message in ("no hypothesis is missing", "gap of the whole problem reached")
+    assert result.reason in (StopReason.NOTHING_MISSING, StopReason.GAP_REACHED)
     scores = H.T @ (y * result.solution.u)
     assert np.abs(scores).max() <= 1 + 1e-6
     assert result.relative_gap < 1e-6
@@ -109,7 +109,7 @@ def test_chosen_column_has_its_weight_as_score(points):
 def test_record_of_the_rounds(points):
     X, y = points
     result = column_generation(StumpOracle(X), Hinge(y, 0.2), iter(range(7)))
-    assert result.message == "number of rounds reached"
+    assert result.reason is StopReason.ROUNDS_REACHED
     np.testing.assert_array_equal(result.path("n_columns"), np.arange(1, 8))
     assert [len(w) for w, _ in result.weights] == list(range(1, 8))
     np.testing.assert_array_equal(result.weights[-1][0], result.solution.w)
@@ -138,7 +138,7 @@ def test_pool_is_exhausted(rng):
     H, y, _ = problem(int(rng.integers(100)), "long", "reals")
     result = column_generation(FinitePool(H), Hinge(y, 0.3, tol=1e-9), 100)
     assert sorted(k if k >= 0 else -1 - k for k in result.keys) == list(range(H.shape[1]))
-    assert result.message == "no hypothesis is missing"
+    assert result.reason is StopReason.NOTHING_MISSING
     assert result.rounds[-1].violation == 0.0
 
 
@@ -146,14 +146,14 @@ def test_callback_stops(points):
     X, y = points
     result = column_generation(StumpOracle(X), Hinge(y), 50, callback=lambda so_far: len(so_far.keys) == 4)
     assert len(result.rounds) == 4
-    assert result.message == "stopped by the callback"
+    assert result.reason is StopReason.CALLBACK
 
 
 def test_nothing_is_missing_at_the_start():
     X, y = np.array([[0.0], [1.0]]), np.array([-1.0, 1.0])
     result = column_generation(StumpOracle(X), HingeLP(y, 0.1), 5)  # u = c prices every stump below 1
     assert result.keys == []
-    assert result.message == "no hypothesis is missing"
+    assert result.reason is StopReason.NOTHING_MISSING
     assert result.solution.objective == pytest.approx(0.2)
     assert result.gap == pytest.approx(0.0)
 

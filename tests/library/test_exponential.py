@@ -107,17 +107,6 @@ def test_optimal_by_kkt_and_by_scipy_on_the_listed_pairs(rng, solver, shape):
     assert solution.converged
 
 
-def test_matches_cvxpy(rng):
-    cvxpy = pytest.importorskip("cvxpy")
-    labels, H, outputs = problem(rng, 20, 4, 3)
-    _, solution = grown(labels, H, outputs, 100.0)
-    D, _, _ = pairs(labels, H, outputs, 3)
-    w = cvxpy.Variable(D.shape[1], nonneg=True)
-    loss = cvxpy.Minimize(cvxpy.sum(w) + 100.0 / len(D) * cvxpy.sum(cvxpy.exp(-D @ w)))
-    cvxpy.Problem(loss).solve(solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
-    assert solution.objective == pytest.approx(loss.value, rel=1e-6)
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_columns_shared_by_all_classes(rng, solver):
     labels, H, _ = problem(rng, 24, 3, 3)
@@ -195,15 +184,6 @@ def test_before_the_first_column_all_pairs_weigh_the_same():
     np.testing.assert_allclose(V[3], [-1.0, -1.0, 2.0])
 
 
-def test_a_column_that_separates_its_class_gets_a_finite_weight():
-    labels = np.arange(30) % 3
-    for solver in SOLVERS:
-        master = Exponential(labels, 1e8, solver=solver, **TIGHT[solver])
-        for k in range(3):
-            master.add(np.where(labels == k, 1, -1), k)
-        np.testing.assert_allclose(master.solve().w, np.log(2e8 / 3) / 2, rtol=1e-3)
-
-
 def test_stage_wise_it_takes_adaboosts_step(rng):
     labels, H, outputs = problem(rng, 40, 1, 2)
     master = Exponential(labels, 1e8, solver="fcd", tau_max=1)
@@ -217,15 +197,13 @@ def test_stage_wise_it_takes_adaboosts_step(rng):
 
 def test_a_column_found_again_is_merged(rng):
     labels, H, outputs = problem(rng, 20, 3, 3)
-    master, solution = grown(labels, H, outputs, 50.0)
+    _, solution = grown(labels, H, outputs, 50.0)
     again = Exponential(labels, 50.0, **TIGHT["newton"])
     for _ in range(2):
         for column, k in zip(H.T, outputs, strict=True):
             again.add(column, int(k))
     twice = again.solve()
     assert len(twice.w) == 2 * len(solution.w)
-    assert again.n_distinct == master.n_distinct
-    assert again.n_active == np.count_nonzero(twice.w)
     assert (twice.w[len(solution.w) :] == 0).all()
     assert twice.objective == pytest.approx(solution.objective, rel=1e-8)
 
@@ -241,13 +219,6 @@ def test_a_target_ends_each_solver_early(rng):
         assert exact.objective * (1 - 1e-9) <= solution.objective <= 1.05 * exact.objective
 
 
-def test_iterations_that_run_out_are_told():
-    labels, H, outputs = problem(np.random.default_rng(0), 30, 6, 3)
-    _, solution = grown(labels, H, outputs, 1e3, tol=1e-9, max_iter=1)
-    assert not solution.converged
-    assert "max_iter" in solution.message
-
-
 def test_bad_input_is_refused():
     labels = np.array([0, 1, 2])
     with pytest.raises(ValueError, match="solver='sgd'"):
@@ -261,12 +232,6 @@ def test_bad_input_is_refused():
         master.add(np.array([1, 0, 1]), 0)
     with pytest.raises(ValueError, match="-1 or \\+1"):
         master.add(np.array([1, 1]), 0)
-
-
-def test_without_columns_the_gap_is_closed():
-    solution = Exponential(np.array([0, 1, 2]), 7.0).solve()
-    assert solution.objective == pytest.approx(7.0)
-    assert solution.gap == pytest.approx(0.0, abs=1e-12)
 
 
 # ---- the state: the exact step, and moves that keep what they carry exact

@@ -62,30 +62,6 @@ def test_optimal_by_kkt_and_by_ridge(rng, shape, C):
     assert 0 <= solution.gap <= 1e-12 * objective
 
 
-def test_matches_cvxpy(rng):
-    cvxpy = pytest.importorskip("cvxpy")
-    labels, H = problem(rng, 20, 6, 3)
-    L, C = simplex_codes(3)[labels], 4.0
-    W, b = cvxpy.Variable((6, 2)), cvxpy.Variable((1, 2))
-    residual = L - H.astype(float) @ W - np.ones((20, 1)) @ b
-    loss = cvxpy.Minimize(0.5 * cvxpy.sum_squares(W) + 0.5 * C * cvxpy.sum_squares(residual))
-    cvxpy.Problem(loss).solve(solver="CLARABEL")
-    _, solution = solved(labels, H, C)
-    assert solution.objective == pytest.approx(loss.value, rel=1e-6)
-    np.testing.assert_allclose(solution.w, W.value, atol=1e-5)
-
-
-def test_a_sample_of_weight_two_counts_as_two_samples(rng):
-    labels, H = problem(rng, 20, 5, 3)
-    weight = rng.integers(1, 4, 20)
-    _, weighted = solved(labels, H, 3.0, sample_weight=weight.astype(float))
-    rows = np.repeat(np.arange(20), weight)
-    _, repeated = solved(labels[rows], H[rows], 3.0)
-    np.testing.assert_allclose(weighted.w, repeated.w, atol=1e-10)
-    np.testing.assert_allclose(weighted.b, repeated.b, atol=1e-10)
-    assert weighted.objective == pytest.approx(repeated.objective)
-
-
 def test_real_valued_columns_after_signs(rng):
     labels, H = problem(rng, 25, 4, 3)
     H = np.hstack([H.astype(float), np.cos(rng.normal(size=(25, 3)))])
@@ -108,18 +84,3 @@ def test_the_start_is_the_centered_codes(rng):
     codes = simplex_codes(3)[labels]
     U = SimplexLeastSquares(labels, 7.0).pricing_weights()
     np.testing.assert_allclose(U, 7.0 * (codes - codes.mean(axis=0)), atol=1e-13)
-
-
-def test_the_dual_is_feasible_and_its_objective_is_below_the_primals(rng):
-    labels, H = problem(rng, 30, 5, 4)
-    master, solution = solved(labels, H, 9.0)
-    U, L = solution.u, simplex_codes(4)[labels]
-    np.testing.assert_allclose(U.sum(axis=0), 0.0, atol=1e-10)
-    dual = (U * L).sum() - 0.5 * ((H.T @ U) ** 2).sum() - 0.5 / 9.0 * (U**2).sum()
-    assert solution.dual_objective == pytest.approx(dual, rel=1e-10)
-    assert master.threshold() == 0.0
-
-
-def test_a_column_of_the_wrong_length_is_refused():
-    with pytest.raises(ValueError, match="expected \\(3,\\)"):
-        SimplexLeastSquares(np.array([0, 1, 1])).add(np.ones(2, dtype=np.int8))

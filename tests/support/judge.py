@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kernsemble.column_generation import StopReason
 from kernsemble.estimators._single_fit import class_signs
 from kernsemble.kernels import stump_kernel
 from kernsemble.masters.kernel_hinge import pair_signs
@@ -20,7 +21,7 @@ from support.random_problems import Problem
 from support.reference_stumps import all_stumps, outputs
 from support.slow_reference import Rows, hinge_rows, l1_bounds, l2_bounds, tube_rows
 
-DONE = ("no hypothesis is missing", "gap of the whole problem reached")
+DONE = (StopReason.NOTHING_MISSING.value, StopReason.GAP_REACHED.value)
 # Kernel values above this are rounded so coarsely that objectives, which are small differences of their
 # multiples, are not known to the digits judged here; neither side can certify anything.
 LARGEST = 1e7
@@ -197,7 +198,7 @@ def _cg_boost(problem: Problem, model: Any, converged: bool) -> list[Verdict] | 
         g[1] = best_margin(y * (f + g[0]), model.nu)
     attained = (0.5 * w @ w if model.norm == "l2" else np.abs(w).sum()) + rows.losses(f, g)
     stated = model.objective_path_[-1] if model.n_rounds_ else attained
-    tol = max(model.tol, 1e-5) if converged and model.message_ == DONE[1] else np.inf
+    tol = max(model.tol, 1e-5) if converged and model.message_ == StopReason.GAP_REACHED.value else np.inf
     rounded = 1e-14 * rows.c @ np.resize(_sizes(model, X), len(rows.c)) / 1e-6
     scale = _epsilon_effect(rows.c) + rounded
     return [Verdict(stated, model.dual_gap_, attained, lower, upper, tol, scale)]

@@ -11,7 +11,7 @@ from kernsemble.estimators._column_generation import ColumnGenerationClassifier
 from kernsemble.estimators.cgens import _SHARE, _TOL
 from kernsemble.growth.streamed_stumps import StreamedStumpOracle
 from kernsemble.masters.base import Master
-from kernsemble.masters.packed_rows import PackedHinge
+from kernsemble.masters.quadratic import PackedHinge
 
 
 class StreamedCGEns(ColumnGenerationClassifier):

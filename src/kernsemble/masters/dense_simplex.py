@@ -95,19 +95,7 @@ class _Room(NamedTuple):
 
 
 def minimize(problem: Problem, vertex: Vertex, limit: int) -> tuple[int, int]:
-    """Pivot until the vertex is optimal; return the number of pivots, and how the run ended.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> A, one, flag, place = np.array([[1], [1]], np.int8), np.ones(1), np.zeros(1, bool), np.full(1, -1)
-    >>> problem = Problem(A, np.ones(2), one, ~flag, noise=0.0, unit=1.0)
-    >>> basis = np.zeros(2, int), np.zeros(2, int), np.zeros((2, 2)), np.zeros(1, int), flag
-    >>> side = np.full(2, BELOW, np.int8)
-    >>> vertex = Vertex(np.ones(2), side, np.zeros(1), one.copy(), np.full(1, 2.0), place, *basis)
-    >>> minimize(problem, vertex, 10), vertex.weights
-    ((1, 0), array([1.]))
-    """
+    """Pivot until the vertex is optimal; return the number of pivots, and how the run ended."""
     n, J = problem.A.shape
     by_column = [np.zeros(J + 1) for _ in range(7)]
     kinks = np.zeros(n + J), np.zeros(n + J), np.zeros(n + J, dtype=np.int64)

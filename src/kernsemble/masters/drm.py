@@ -18,10 +18,9 @@ then ``w_t = r / (2 kappa)`` with ``kappa = mu (T - 1) + l_t``, l_t the multipli
 kappa does not matter to a, and l_t is explicit; for q = 2 it is found by bisection. With T = 1 and q = 1 this
 is the nu-SVM without intercept.
 
-**What the optimum is.** The penalty is ``mu [(T - 2) sum_t ||w_t||^2 + ||sum_t w_t||^2]``: for T >= 3 it is
-strictly convex, so the w_t are unique, and since permuting them changes nothing, they are all EQUAL. If q is
-1, their direction does not even depend on mu or T: it is the plain nu-SVM's. Diversity lives in the start and
-in stopping early, not in the optimum.
+**The optimum.** The penalty is ``mu [(T - 2) sum_t ||w_t||^2 + ||sum_t w_t||^2]``: for T >= 3 it is strictly
+convex, so the w_t are unique and, by symmetry, all EQUAL. If q is 1, their direction is the plain nu-SVM's
+for any mu and T. Diversity lives in the start and in stopping early.
 
 **What is certified.** The least of ALL values is T times the least value of one machine with the penalty
 ``ridge ||w||^2``, ``ridge = 2 mu (T - 1)``. ANY dual weights that are feasible for it (v = 0) bound it::
@@ -34,13 +33,12 @@ sample. The bound adds ``(SHORTEST nu longest)^2``, some fifty times as much; a 
 
 **Stop.** When a round lowers the objective by no more than ``tol`` relatively and the relative gap is no
 larger than the root of ``tol``. With a larger gap the quadratic programs are solved a hundred times more
-precisely and the rounds go on, until there is nothing left to sharpen; ``converged`` is then False. A round
-that raises the objective by more than ``tol``, because its programs were not precise enough, is undone.
+precisely, until there is nothing left to sharpen (``converged`` is then False). A round that raises the
+objective by more than ``tol`` is undone.
 
-Named choices. Of the 2011 paper its abstract and published accounts of its equations (1) to (7) were at hand,
-of its program nothing. q = 1 is the slack of LIBSVM's nu-SVM, which guo2017 names as the base; by those
-accounts the 2011 paper squares it, q = 2. Each machine starts from the nu-SVM of a bootstrap sample. nu and
-mu have no printed values.
+Named choices, as only accounts of the 2011 paper were at hand: q = 1 is the slack of LIBSVM's nu-SVM, which
+guo2017 names as the base; by those accounts the 2011 paper squares it, q = 2. Each machine starts from the
+nu-SVM of a bootstrap sample. nu and mu have no printed values.
 
 Paper symbol = code name: T = n_components, nu = nu, mu = mu, lambda_t = l_t, p = share.
 """
@@ -52,6 +50,7 @@ from operator import itemgetter
 import numpy as np
 
 from kernsemble.masters.exclusivity import ExclusivitySolution
+from kernsemble.masters.kernel_rows import MatrixRows
 from kernsemble.masters.smo import minimize
 
 LARGEST = 1e150  # entry of a kernel matrix whose square is finite
@@ -235,7 +234,7 @@ class _Machines:
         if self.q == 2:
             Q, upper = Q + np.diag(kappa / self.share), np.full(n, np.inf)
         alpha, tol = alpha.copy(), self.precision * self.scale**2
-        minimize(Q, Q.diagonal().copy(), np.zeros(n), upper, alpha, Q @ alpha - pull, tol, self.steps)
+        minimize(MatrixRows(Q), np.zeros(n), upper, alpha, Q @ alpha - pull, tol, self.steps)
         return alpha
 
     def vanishes(self, combined: np.ndarray) -> bool:

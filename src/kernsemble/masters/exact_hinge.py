@@ -46,23 +46,9 @@ _WRONG = 1e-10  # by so much a margin may be on the wrong side at small delta
 def solve_exactly(solver: NewtonSolver, y: np.ndarray, C: float, weight: np.ndarray, tol: float) -> bool:
     """Move both points of a solver to the optimum, the dual one to that of least norm.
 
-    Parameters
-    ----------
-    solver : NewtonSolver
-        Of a hinge over any columns, with at most one leading column, of ones; near the optimum.
-    y : ndarray of shape (n_samples,)
-        Labels, -1 or +1.
-    C : float
-        Weight of the losses.
-    weight : ndarray of shape (n_samples,)
-        s_i.
-    tol : float
-        Relative gap of the points.
-
-    Returns
-    -------
-    bool
-        Whether that was verified; otherwise the points stay where they were.
+    The solver's is a hinge of labels y, with costs C times ``weight``, over any columns, with at most one
+    leading column, of ones; its points are within the relative gap ``tol``. Return whether the optimum was
+    verified; otherwise the points stay where they were.
     """
     u, margins, cost = solver.V * y, solver.f * y, C * weight
     band, share = _BAND * np.sqrt(tol), 1.0

@@ -30,19 +30,16 @@ Lagrangian (7) over W, b, E and P in turn, each exactly, then moves the multipli
     (17)        P <- (I + X'X)^-1 (W - Q / mu + X' (M - E)),  M = Y - 1 b' - Z / mu
     (18)        Z <- Z + mu (E - Y + X P + 1 b'),  Q <- Q + mu (P - W),  mu <- rho mu
 
-Stop: objective (6) changes by less than ``tol`` (0.05 in the paper), or ``max_iter`` rounds. A round moves W
-and E by the order of 1 / mu: with rho > 1 these moves have a finite sum, and the iterates freeze, in general
-short of the optimum, against Theorem 2; with rho = 1 they do not. The printed start is symmetric in the
-components, and so is every step: they stay identical for ever. With eps = 0 an entry of W that becomes 0
-stays 0, and a row of zeros gives 0 / 0. Named choices, where the paper is silent: E starts at Y; Algorithm 1
-stops when no entry of W moves by more than 1e-8 times the largest, or after 100 rounds; eps = 1e-8; with a
-random start W, P and Q are standard normal, Z and b remain 0.
+Stop: objective (6) changes by less than ``tol`` (0.05 in the paper). With rho > 1 the iterates freeze, in
+general short of the optimum, against Theorem 2: a round moves W and E by the order of 1 / mu. The printed
+start, and every step, is the same in all components. Named choices, where the paper is silent: E starts at Y;
+Algorithm 1 stops when no entry of W moves by more than 1e-8 times the largest, or after 100 rounds; eps =
+1e-8; with a random start W, P and Q are standard normal, Z and b remain 0.
 
-**Two blocks** (`solve_admm`). The same split, but first (P, b) jointly, a least-squares problem with one
-matrix for ever, then (W, E), which separates into two proximal maps in closed form; mu is fixed. So the
-objective converges to the minimum from any start, for every mu > 0 (Gabay and Mercier 1976; Boyd et al. 2011,
-section 3.2). mu = lambda puts the scaled multipliers of the loss between 0 and 1. What is reported is the
-feasible pair (P, b). Stop: objective (5) within ``tol``, relatively, of the certified optimum.
+**Two blocks** (`solve_admm`). The same split, but first (P, b) jointly, a least-squares problem, then (W, E),
+two proximal maps in closed form; mu is fixed. The objective converges to the minimum from any start, for
+every mu > 0 (Gabay and Mercier 1976; Boyd et al. 2011, section 3.2). What is reported is the feasible pair
+(P, b). Stop: objective (5) within ``tol``, relatively, of the certified optimum.
 
 Paper symbol = code name: lambda = lam, C = n_components, N = n, M = d, X' = X (samples are rows here), mu =
 mu, rho = rho, epsilon = epsilon, K = inverse, Q / mu = q and Z / mu = z (two blocks), ||W'||_{1,2}^2 / 2 =
@@ -94,31 +91,15 @@ def solve_exclusivity(
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-        Samples.
-    y : ndarray of shape (n,)
-        Labels -1 and +1, both present.
-    lam : float
-        Weight of the sum of losses of each component.
+    X, y, lam, p, sample_weight, tol, max_iter
+        As in `psvm.solve_psvm`.
     n_components : int
         Number of components C.
-    p : {1, 2}, default=2
-        Power of the hinge loss.
-    sample_weight : ndarray of shape (n,), default=None
-        Positive factors of each sample's loss; None means ones.
-    tol : float, default=1e-9
-        Relative duality gap at which to stop.
-    max_iter : int, default=1000
-        Most Newton steps.
 
     Returns
     -------
     ExclusivitySolution
         Equal components, with a certified gap.
-
-    References
-    ----------
-    Guo, Wang and Ling, Exclusivity Regularized Machine, problem (5).
 
     Examples
     --------
@@ -191,8 +172,16 @@ def exclusivity_objective(
     W: np.ndarray, b: np.ndarray, X: np.ndarray, y: np.ndarray, cost: np.ndarray, p: int
 ) -> float:
     """Objective (5) at the components W, b; ``cost`` holds lambda_i."""
-    slack = np.maximum(0.0, 1.0 - y[:, np.newaxis] * (X @ W + b))
-    return exclusivity_norm(W) + float(cost @ (slack**p).sum(axis=1))
+    return _value(W, 1.0 - y[:, np.newaxis] * (X @ W + b), cost, p)
+
+
+def split_objective(state: SplitState | _Splitting, y: np.ndarray, cost: np.ndarray, p: int) -> float:
+    """Objective (6) of W and E."""
+    return _value(state.W, y[:, np.newaxis] * state.E, cost, p)
+
+
+def _value(W: np.ndarray, slack: np.ndarray, cost: np.ndarray, p: int) -> float:
+    return exclusivity_norm(W) + float(cost @ (np.maximum(0.0, slack) ** p).sum(axis=1))
 
 
 def ridge_matrix(X: np.ndarray) -> np.ndarray:
@@ -287,18 +276,14 @@ def solve_printed_alm(
     ----------
     X, y, lam, n_components, p, sample_weight
         As in `solve_exclusivity`.
-    rho : float, default=1.1
-        Growth of the penalty a round; 1 keeps it fixed.
-    mu : float, default=1.0
-        First penalty.
+    rho, mu : float
+        Growth of the penalty a round (1 keeps it fixed), and the first penalty.
     epsilon : float, default=1e-8
         Keeps the denominators of (10) from 0.
     exact_prox : bool, default=False
         Replace Algorithm 1 by the closed form.
-    tol : float, default=0.05
-        Change of objective (6) at which to stop.
-    max_iter : int, default=1000
-        Most rounds.
+    tol, max_iter
+        Change of objective (6) at which to stop; most rounds.
     rng : Generator, default=None
         Source of a random start; None is the printed start.
 
@@ -306,10 +291,6 @@ def solve_printed_alm(
     -------
     ExclusivitySolution
         Components W and b, ``u = |Z|`` at the end, and the gap from the certified optimum.
-
-    References
-    ----------
-    Guo, Wang and Ling, Exclusivity Regularized Machine, Algorithms 1 and 2.
 
     Examples
     --------
@@ -330,15 +311,22 @@ def solve_printed_alm(
         splits.append(split_objective(state, y, cost, p))
         converged = len(splits) > 1 and abs(splits[-1] - splits[-2]) < tol
     optimum = exact_value(X, y, lam, n_components, p, sample_weight)
+    message = f"Objective changes by {tol:g} or less; the gap is measured from the certified optimum."
+    found = state.W, state.b, np.abs(state.Z)
+    return _solution(*found, objectives, splits, optimum, converged, message)
+
+
+def _solution(W, b, u, objectives, splits, optimum, converged, message) -> ExclusivitySolution:
+    """Of an iterative method."""
     return ExclusivitySolution(
-        w=state.W,
-        b=state.b,
-        u=np.abs(state.Z),
+        w=W,
+        b=b,
+        u=u,
         objective=objectives[-1],
         gap=objectives[-1] - optimum,
         n_iter=len(splits),
         converged=converged,
-        message=f"Objective changes by {tol:g} or less; the gap is measured from the certified optimum.",
+        message=message,
         objective_path=np.array(objectives),
         split_path=np.array(splits),
     )
@@ -384,12 +372,6 @@ def reweight(
     return W
 
 
-def split_objective(state: SplitState, y: np.ndarray, cost: np.ndarray, p: int) -> float:
-    """Objective (6) of W and E."""
-    slack = np.maximum(0.0, y[:, np.newaxis] * state.E)
-    return exclusivity_norm(state.W) + float(cost @ (slack**p).sum(axis=1))
-
-
 def solve_admm(
     X: np.ndarray,
     y: np.ndarray,
@@ -407,16 +389,12 @@ def solve_admm(
 
     Parameters
     ----------
-    X, y, lam, n_components, p, sample_weight
-        As in `solve_exclusivity`.
+    X, y, lam, n_components, p, sample_weight, rng
+        As in `solve_printed_alm`; without rng the start is 0.
     mu : float, default=None
         Penalty; None is ``lam``.
-    tol : float, default=1e-6
-        Gap, relative to the optimum, at which to stop.
-    max_iter : int, default=20_000
-        Most rounds.
-    rng : Generator, default=None
-        Source of a random start; None starts at 0.
+    tol, max_iter
+        Gap, relative to the optimum, at which to stop; most rounds.
 
     Returns
     -------
@@ -438,22 +416,14 @@ def solve_admm(
     while len(splits) < max_iter:
         state.advance()
         objectives.append(exclusivity_objective(state.P, state.b, X, y, cost, p))
-        splits.append(state.split_objective())
+        splits.append(split_objective(state, y, cost, p))
         if objectives[-1] - optimum <= tol * max(1.0, optimum):
             break
-    gap = objectives[-1] - optimum
-    return ExclusivitySolution(
-        w=state.P,
-        b=state.b,
-        u=np.abs(state.mu * state.z),
-        objective=objectives[-1],
-        gap=gap,
-        n_iter=len(splits),
-        converged=bool(gap <= tol * max(1.0, optimum)),
-        message=f"Relative gap {gap / max(1.0, optimum):.3g} against tol={tol:g}.",
-        objective_path=np.array(objectives),
-        split_path=np.array(splits),
-    )
+    relative = (objectives[-1] - optimum) / max(1.0, optimum)
+    converged = bool(objectives[-1] - optimum <= tol * max(1.0, optimum))
+    message = f"Relative gap {relative:.3g} against tol={tol:g}."
+    found = state.P, state.b, np.abs(state.mu * state.z)
+    return _solution(*found, objectives, splits, optimum, converged, message)
 
 
 class _Splitting:
@@ -482,8 +452,3 @@ class _Splitting:
         self.E = hinge_prox(relaxed_E - self.z, self.y, self.cost, self.mu, self.p)
         self.q += relaxed_P - self.W
         self.z += self.E - relaxed_E
-
-    def split_objective(self) -> float:
-        """Objective (6) of W and E."""
-        slack = np.maximum(0.0, self.Y * self.E)
-        return exclusivity_norm(self.W) + float(self.cost @ (slack**self.p).sum(axis=1))

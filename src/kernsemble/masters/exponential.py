@@ -170,16 +170,6 @@ class Exponential:
         scores = self.state.scores()
         return self.state.shrink(scores, max(score, float(scores.max(initial=0.0))))
 
-    @property
-    def n_distinct(self) -> int:
-        """Columns that are different, or of different classes."""
-        return len(self._variables)
-
-    @property
-    def n_active(self) -> int:
-        """Weights that are not 0."""
-        return int(np.count_nonzero(self.state.w))
-
     def _weights(self) -> np.ndarray:
         """(n_columns,) if columns belong to one class each, otherwise (n_columns, n_classes)."""
         w = np.zeros((len(self._rows), 1 if self.per_class else self.n_classes))

@@ -8,19 +8,17 @@ Lambda = (C/p) sum_i s_i sum_{y != y_i} exp(-gamma_(i,y)). One K x m matrix says
 
 The SCORE of column h in class k, the left side of (3b), is ``V[k] @ h``; Lambda is the sum of the entries
 with k == y_i; and the MASS of class k, ``sum_i |V[k, i]|``, is the curvature of Lambda along any column of
-that class. The pairs (i, y) are never listed. Samples are sorted by class: those of one class are a block.
-Exponents are margins, not scores, so large weights cannot overflow them. A VARIABLE is the weight of one
-column in one class: MultiBoost-cw has one for each column, MultiBoost has K.
+that class. Samples are sorted by class. Exponents are margins, not scores, so large weights cannot overflow
+them. A VARIABLE is the weight of one column in one class: MultiBoost-cw has one a column, MultiBoost has K.
 
 **Newton** (`LaggedNewton`, the default). Each step minimizes a quadratic model over w + d >= 0 and searches
 along d by Armijo's rule. Between the variables (h, k) and (h', k') the Hessian is ``sum_i |V[k, i]| h_i
 h'_i`` if k = k'; else it is minus the sum of lambda_(i,k') h_i h'_i over the samples of class k and of
 lambda_(i,k) h_i h'_i over those of class k', so all blocks off the diagonal cost no more than twice those on
-it. Its Cholesky factor (`ReferenceMetric`, in float32: a step need not be exact) is kept at a REFERENCE
-point, an earlier iterate, scaled to the present masses; columns that arrive later are appended. Once the
-steps still needed cost more than a new reference, one is made. New columns first get a pass of exact
-coordinate steps, as their weights start far from where a quadratic model holds. Stop: duality gap at most
-``tol`` times the objective.
+it. Its Cholesky factor (`ReferenceMetric`, in float32) is kept at a REFERENCE point, an earlier iterate,
+scaled to the present masses; columns that arrive later are appended. Once the steps still needed cost more
+than a new reference, one is made. New columns first get a pass of exact coordinate steps. Stop: duality gap
+at most ``tol`` times the objective.
 
 **Fast coordinate descent** (`FastCoordinateDescent`, algorithm 2 as printed). Working set iteration 1
 minimizes over the new variables in turn; each later one draws, at random, as many variables as violate the
@@ -50,9 +48,9 @@ from scipy.linalg import LinAlgError, cholesky
 from scipy.linalg.lapack import dposv
 from scipy.optimize import minimize
 
+from kernsemble.masters.losses import FAST
 from kernsemble.masters.one_thread import one_thread
 
-_FAST = {"reassoc", "contract", "arcp", "nsz"}  # lets sums be vectorized; keeps nan and inf
 _MOVES = 10_000  # coordinate moves between two computations of V from the weights: rounding stays below 1e-11
 _RIDGE = np.float32(1e-4)  # added to the unit diagonal: two stumps may differ in one sample of little weight
 _ROUNDS = 5  # of the active-set method on one model; two or three settle it
@@ -184,7 +182,7 @@ class ExponentialState:
         self.loss = _close_rows(self.V, self.starts, self.mass)
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _fill_scores(columns, column_of, class_of, V, scores):
     for j in range(scores.size):
         h, v, total = columns[column_of[j]], V[class_of[j]], 0.0
@@ -193,7 +191,7 @@ def _fill_scores(columns, column_of, class_of, V, scores):
         scores[j] = total
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _add_outputs(variables, steps, columns, column_of, class_of, F):
     """F[class] += step * column, for each of the variables."""
     for a in range(variables.size):
@@ -204,7 +202,7 @@ def _add_outputs(variables, steps, columns, column_of, class_of, F):
                 f[i] += step * h[i]
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _close_rows(V, starts, mass):
     """V[y_i, i] = -sum of the sample's other entries; mass[k] = sum |V[k]|; return the loss."""
     mass[:] = 0.0
@@ -225,7 +223,7 @@ def _close_rows(V, starts, mass):
     return loss
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _split_sums(h, v):
     """Return V_+ and V_- at the present weight: sums of |v| where the signs of h and v agree, or not."""
     plus, minus = 0.0, 0.0
@@ -248,7 +246,7 @@ def exact_step(plus, minus):
     return math.log(2.0 * plus / (1.0 + math.sqrt(1.0 + 4.0 * plus * minus)))
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _move(h, k, step, V, starts):
     """Equation (20): update V when the weight of column h in class k grows by step."""
     up, down = math.exp(step), math.exp(-step)
@@ -503,7 +501,7 @@ class ReferenceMetric:
         L[s, s] = np.sqrt(max(1.0 + _RIDGE - np.square(L[s, :s]).sum(), _RIDGE))
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _weigh(picked, columns, ends, X, at, out):
     """Write to out the columns of each class e times X[e], on the samples from ``at`` on."""
     for e in range(len(X)):
@@ -514,7 +512,7 @@ def _weigh(picked, columns, ends, X, at, out):
                 row[i] = np.float32(h[i]) * x[i]
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _fill_row(h, k, picked, ends, columns, starts, X, root, row):
     """Curvature between column h in class k and all others, those of class e at ends[e]:ends[e + 1]."""
     lo, hi = starts[k], starts[k + 1]
@@ -538,7 +536,7 @@ def _fill_row(h, k, picked, ends, columns, starts, X, root, row):
             row[b] = -ratio * near - far
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _solve_lower(L, X, rows, slots, lengths, n):
     """Replace X[r] by inv(L) X[r] up to position n, from lengths[r] on; before slots[r] it is 0.
 
@@ -556,7 +554,7 @@ def _solve_lower(L, X, rows, slots, lengths, n):
                 X[r, t] = (X[r, t] - total) / L[t, t]
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _solve_upper(L, x):
     """Replace x by inv(L') x."""
     for t in range(x.size - 1, -1, -1):

@@ -32,7 +32,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernsemble.kernels import thread_count
 from kernsemble.masters.base import Solution
 from kernsemble.masters.kernel_rows import FORKS, MatrixRows, Rows, check_finite
-from kernsemble.masters.smo import extremes, minimize_rows
+from kernsemble.masters.smo import extremes, minimize
 
 REMEDY = "Increase max_iter or tol, lower C, or scale the features."
 SERIAL_ROWS = 200  # below which threads cost more than they save
@@ -96,7 +96,7 @@ def kernel_hinge_path(
     tol: float = 1e-3,
     max_iter: int = 10_000_000,
 ) -> list[Solution]:
-    """Solve for each C in turn, each from the last, on one kernel matrix.
+    """Solve for each C in turn, each from the last, on one kernel matrix; return one Solution each.
 
     Parameters
     ----------
@@ -106,11 +106,6 @@ def kernel_hinge_path(
         Weights of the sum of losses, best in increasing order.
     sample_weight : ndarray of shape (n,), default=None
         Multiplies each sample's C; None means ones.
-
-    Returns
-    -------
-    list of Solution
-        One for each C, in order.
 
     Examples
     --------
@@ -327,7 +322,7 @@ def _best_multiple(y, beta, f, limit) -> float:
 def _minimize(rows, y, bounds, beta, f, tol, max_iter, halt=None) -> tuple[np.ndarray, int, float]:
     """Run the solver in place on beta from f = K beta; return f as updated, steps taken, violation left."""
     edge, gradient = bounds * y, f - y
-    pairs, subspaces, violation = minimize_rows(
+    pairs, subspaces, violation = minimize(
         rows, np.minimum(0.0, edge), np.maximum(0.0, edge), beta, gradient, tol, max_iter, halt
     )
     return gradient + y, pairs + subspaces, violation

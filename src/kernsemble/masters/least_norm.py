@@ -44,30 +44,10 @@ def least_norm_between(
 
     Scores out of their bounds are held at them, one after the other, and let go when they press inwards.
 
-    Parameters
-    ----------
-    A : ndarray of shape (n_rows, n_columns)
-        Rows on the margin.
-    u : ndarray of shape (n_rows,)
-        A solution, within its bounds.
-    upper, weight : ndarray of shape (n_rows,)
-        Bounds c_i, and s_i > 0.
-    held : ndarray of shape (n_columns,), bool
-        Columns that keep their score.
-    low, high : ndarray of shape (n_columns,)
-        Bounds of the others' scores, which u respects.
-    target : ndarray of shape (n_columns,), optional
-        What held columns score; ``A'u`` by default.
-    most : int, optional
-        Most bounds that are held or let go before u is returned; more than there are by default.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> A, u, ones = np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0.2, 0.8]), np.ones(2)
-    >>> held, low, high = np.array([True, False]), np.full(2, -1.0), np.array([1.0, 0.3])
-    >>> least_norm_between(A, u, ones, ones, held, low, high).round(6)
-    array([0.3, 0.7])
+    A (n_rows, n_columns) holds the rows on the margin, u (n_rows,) a solution in the box [0, upper], weight
+    the s_i > 0. ``held`` says which columns keep their score, ``target`` what that is (``A'u`` by default);
+    low and high bound the scores of the others, which u respects. After ``most`` bounds that are held or let
+    go, u is returned.
     """
     if independent(A[:, held]):
         return u

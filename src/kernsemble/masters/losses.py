@@ -39,14 +39,7 @@ _STEEP = 1e300  # stands for 1 / 0: its product with a residual of 0 is 0
 class BoxLoss:
     """Sum of losses given by targets, a box of dual weights, the half width of a tube, and curvatures.
 
-    Parameters
-    ----------
-    target, lower, upper : ndarray of shape (n_samples,)
-        t, l <= 0 and h >= 0.
-    epsilon : float, default=0.0
-        Half width of the tube.
-    curvature : ndarray of shape (n_samples,), optional
-        k > 0; 0 by default, and the box must then be bounded.
+    t, l <= 0, h >= 0 and k > 0 have shape (n_samples,); without curvatures the box must be bounded.
 
     Examples
     --------

@@ -33,17 +33,17 @@ hypothesis spaces (2002), bi2004's [17].
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
 
 from kernsemble.masters.base import INTERCEPTS, Solution
 from kernsemble.masters.least_norm import independent, least_norm_between
+from kernsemble.masters.quadratic import costs
 from kernsemble.masters.sifting import Outputs, Sifting
 
-HIGHS_SOLVERS = ("dual-simplex", "primal-simplex", "ipm")
-SOLVERS = ("sifting", *HIGHS_SOLVERS)
+SOLVERS = ("sifting", "dual-simplex", "primal-simplex", "ipm")
 _TOLERANCE = 1e-9  # of HiGHS
 _FACE = 1e-9  # slack, relative to the targets, of a row on its kink
 _ROUNDING = 1e-14  # of an objective, relative to that of w = 0
@@ -68,7 +68,18 @@ class _Hinges(NamedTuple):
 class _L1Master:
     """What both losses share: the dual objective ``y'V - epsilon |V|_1``, and V = u times ``signs``."""
 
-    def __init__(self, hinges: _Hinges, y, signs, epsilon, intercept, positive, tol, least_norm) -> None:
+    def __init__(
+        self,
+        hinges: _Hinges,
+        y: np.ndarray,
+        signs: np.ndarray,
+        epsilon: float,
+        *,
+        intercept: str = "none",
+        positive: bool = True,
+        tol: float = 1e-6,
+        least_norm: bool = False,
+    ) -> None:
         if intercept not in INTERCEPTS:
             raise ValueError(f"intercept={intercept!r}: use one of {INTERCEPTS}.")
         self.hinges, self.intercept, self.positive = hinges, intercept, positive
@@ -260,12 +271,12 @@ class HingeLP(_L1Master):
         Weight of the sum of losses.
     sample_weight : ndarray of shape (n_samples,), optional
         Factors s_i of C; 1 by default.
+    solver : {"sifting", "dual-simplex", "primal-simplex", "ipm"}, default="sifting"
+        How to solve the linear program: by our own simplex, or by HiGHS.
     intercept : {"none", "free", "penalized"}, default="none"
         Whether f has an intercept, and whether its absolute value is penalized.
     positive : bool, default=True
         Whether w >= 0, as in the papers; hypotheses are then taken in the polarity of positive score.
-    solver : {"sifting", "dual-simplex", "primal-simplex", "ipm"}, default="sifting"
-        How to solve the linear program: by our own simplex, or by HiGHS.
     tol : float, default=1e-6
         Relative duality gap above which a solution counts as not converged.
     least_norm : bool, default=False
@@ -291,21 +302,18 @@ class HingeLP(_L1Master):
         C: float = 1.0,
         *,
         sample_weight: np.ndarray | None = None,
-        intercept: str = "none",
-        positive: bool = True,
         solver: str = "sifting",
-        tol: float = 1e-6,
-        least_norm: bool = False,
+        **options: Any,
     ) -> None:
         if solver not in SOLVERS:
             raise ValueError(f"solver={solver!r}: use one of {SOLVERS}.")
-        y = np.ascontiguousarray(y, dtype=np.float64)
-        n, weight = len(y), _weights(sample_weight, len(y))
-        hinges = _Hinges(np.arange(n), y, np.ones(n), C * weight, weight)
-        super().__init__(hinges, y, y, 0.0, intercept, positive, tol, least_norm)
-        self._model = None
+        y, weight = np.ascontiguousarray(y, dtype=np.float64), costs(len(y), 1.0, sample_weight)
+        n = len(y)
+        super().__init__(_Hinges(np.arange(n), y, np.ones(n), C * weight, weight), y, y, 0.0, **options)
+        self._model: _DualModel | _PrimalModel | None = None
         if solver != "sifting":
-            self._model = _highs_model(y, hinges.upper, intercept, positive, solver)
+            kind = _PrimalModel if solver == "primal-simplex" else _DualModel
+            self._model = kind(y, self.hinges.upper, self.intercept, self.positive, solver)
 
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of hypothesis outputs (n_samples,), int8 or float64; ``output`` is ignored."""
@@ -330,7 +338,7 @@ class EpsilonInsensitiveLP(_L1Master):
         Targets.
     epsilon : float, default=0.1
         Half width of the tube.
-    C, sample_weight, intercept, positive, tol, least_norm
+    C, sample_weight, **options
         As in `HingeLP`; ``positive`` is False by default.
 
     Examples
@@ -350,13 +358,11 @@ class EpsilonInsensitiveLP(_L1Master):
         epsilon: float = 0.1,
         *,
         sample_weight: np.ndarray | None = None,
-        intercept: str = "none",
         positive: bool = False,
-        tol: float = 1e-6,
-        least_norm: bool = False,
+        **options: Any,
     ) -> None:
-        y = np.ascontiguousarray(y, dtype=np.float64)
-        n, weight = len(y), _weights(sample_weight, len(y))
+        y, weight = np.ascontiguousarray(y, dtype=np.float64), costs(len(y), 1.0, sample_weight)
+        n = len(y)
         hinges = _Hinges(
             np.tile(np.arange(n), 2),
             np.repeat([1.0, -1.0], n),
@@ -364,26 +370,14 @@ class EpsilonInsensitiveLP(_L1Master):
             np.tile(C * weight, 2),
             np.tile(weight, 2),
         )
-        super().__init__(hinges, y, np.ones(n), float(epsilon), intercept, positive, tol, least_norm)
-
-
-def _weights(sample_weight: np.ndarray | None, n_samples: int) -> np.ndarray:
-    return np.ones(n_samples) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-
-
-def _highs_model(y: np.ndarray, upper: np.ndarray, intercept: str, positive: bool, solver: str):
-    """Return a model without columns; ``solver`` is one of ``HIGHS_SOLVERS``."""
-    if solver == "primal-simplex":
-        return _PrimalModel(y, upper, intercept, positive)
-    return _DualModel(y, upper, intercept, positive, restart=solver == "ipm")
+        super().__init__(hinges, y, np.ones(n), float(epsilon), positive=positive, **options)
 
 
 class _DualModel:
     """Problem (5) in u: one row a column of H. The multipliers of the rows are w, that of y'u is b."""
 
-    def __init__(
-        self, y: np.ndarray, upper: np.ndarray, intercept: str, positive: bool, restart: bool
-    ) -> None:
+    def __init__(self, y: np.ndarray, upper: np.ndarray, intercept: str, positive: bool, solver: str) -> None:
+        restart = solver == "ipm"
         interior = {"solver": "ipm", "run_crossover": "off", "ipm_optimality_tolerance": 1e-9}
         self.model = _highs(interior if restart else {"simplex_strategy": 1})
         self.y, self.restart = y, restart
@@ -411,7 +405,7 @@ class _DualModel:
 class _PrimalModel:
     """Problem (4) in the slacks, b+ and b-, and w (w+ and w- if free): one row a sample."""
 
-    def __init__(self, y: np.ndarray, upper: np.ndarray, intercept: str, positive: bool) -> None:
+    def __init__(self, y: np.ndarray, upper: np.ndarray, intercept: str, positive: bool, solver: str) -> None:
         self.model = _highs({"simplex_strategy": 4})
         n = len(y)
         self.y, self.rows, self.positive = y, np.arange(n, dtype=np.int32), positive

@@ -238,20 +238,9 @@ class CoordinateAscent(Incumbents):
 class ProximalNewton(Incumbents):
     """Newton steps on a part of the problem, from a primal and a dual point.
 
-    Parameters
-    ----------
-    part : Part
-        The problem.
-    gram : RowGram
-        Products of all rows.
-    active : ColumnGram, optional
-        Products of columns over free rows, where no proximal term is needed.
-    x, f, V, pull : ndarray
-        Where to start: weights and scores, dual weights within their box and A'V - q.
-    share : ndarray of shape (n_samples,)
-        s_i.
-    scale : float
-        Of scores.
+    ``gram`` holds products of all rows; ``active`` those of columns over free rows, where no proximal term is
+    needed. x and f, V (within its box) and pull = A'V - q are the points to start from, ``share`` is s_i, and
+    ``scale`` that of scores.
     """
 
     def __init__(self, part, gram, active, x, f, V, pull, share, scale) -> None:
@@ -412,20 +401,9 @@ def _bound_curvatures(part: Part) -> np.ndarray:
 class NewtonSolver:
     """A problem that grows by columns: its best primal and dual points, and how they are improved.
 
-    Parameters
-    ----------
-    matrix : Rows
-        Leading columns, and others if there are already.
-    loss : BoxLoss
-        The losses.
-    cost : ndarray of shape (n_leading,)
-        q of the leading columns.
-    positive : bool, default=False
-        Whether weights may not be negative.
-    n_unbounded : int, default=0
-        Columns, the first ones, that are not meant.
-    V : ndarray of shape (n_samples,), optional
-        First dual weights, within their box; by default the best multiple of the targets.
+    ``matrix`` has the leading columns, of cost q, and others if there are already. Weights that are
+    ``positive`` may not be negative, the first ``n_unbounded`` excepted. V are the first dual weights, within
+    their box; by default the best multiple of the targets.
     """
 
     def __init__(

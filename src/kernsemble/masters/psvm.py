@@ -48,19 +48,8 @@ def solve_psvm(
         Power of the hinge loss.
     sample_weight : ndarray of shape (n,), default=None
         Positive factors of each sample's loss; None means ones.
-    tol : float, default=1e-9
-        Duality gap, relative to max(1, objective), at which to stop.
-    max_iter : int, default=1000
-        Most Newton steps.
-
-    Returns
-    -------
-    Solution
-        Weights ``w`` (d,), free intercept ``b``, dual weights ``u`` (n,), certified gap.
-
-    References
-    ----------
-    Guo, Wang and Ling, Exclusivity Regularized Machine, equation (2).
+    tol, max_iter
+        Duality gap to stop at, relative to max(1, objective); most Newton steps.
 
     Examples
     --------

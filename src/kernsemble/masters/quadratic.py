@@ -37,6 +37,7 @@ DeCoste, A modified finite Newton method for fast solution of large scale linear
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,10 +47,9 @@ from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.losses import BoxLoss
 from kernsemble.masters.newton import NewtonSolver
 from kernsemble.masters.one_thread import one_thread
-from kernsemble.masters.rows import Rows, Span
+from kernsemble.masters.rows import PackedRows, Rows, Span
 
 _LEAST_NORM_TOL = 1e-12  # to which the problem is solved where it cannot be solved exactly
-_MORE = "Increase max_iter or tol."
 _SHARE = 1e-7  # of a reference value below which the objective counts as zero
 _FACE = 1e-7  # how near to 1 the margin of such a row is
 
@@ -90,6 +90,7 @@ class ColumnQP:
 
     _groups: tuple[np.ndarray, np.ndarray] | None = None  # offsets of the nu forms: members, sums of V
     _start: np.ndarray | None = None  # first V
+    _size = 1.0  # typical size of a residual: 1 for the hinge's targets
 
     def __init__(
         self,
@@ -137,16 +138,19 @@ class ColumnQP:
         return 0.0
 
     def pricing_weights(self) -> np.ndarray:
-        """Signed weights V; before the first ``solve`` those of the model without columns."""
-        if self.solution is None:
-            self.solve()
-        return self._signed(self._solver.V)
+        """Signed weights V; before the first ``solve`` a start that each loss chooses."""
+        return self._signed(self._first_weights() if self.solution is None else self._solver.V)
+
+    def _first_weights(self) -> np.ndarray:
+        """Those of the model without columns."""
+        self.solve()
+        return self._solver.V
 
     @one_thread
     def solve(self) -> Solution:
         """Re-optimize over all columns added so far, warm-started."""
         found = self._solver
-        n_iter = found.solve(self._first_tol(), self.max_iter, self._scale(), self._reference())
+        n_iter = found.solve(self._first_tol(), self.max_iter, self._size, self._reference())
         self._finish()
         converged = found.is_solved(self.tol)
         x, g = found.x, self.n_leading
@@ -177,10 +181,6 @@ class ColumnQP:
         """Relative gap to reach by Newton's method."""
         return self.tol
 
-    def _scale(self) -> float:
-        """Typical size of a residual: 1 for the hinge's targets."""
-        return 1.0
-
     def _reference(self) -> float | None:
         """A value that the objective is measured by where it is close to 0; None: the loss at 0."""
         return self.floor or None
@@ -208,8 +208,8 @@ class HingeQP(ColumnQP):
     least_norm : bool, default=False
         Whether to return the dual solution of least weighted norm; without ``positive`` the problem is then
         solved to rounding.
-    intercept, positive, matrix, tol, max_iter
-        As in `ColumnQP`.
+    **options
+        Those of `ColumnQP`.
 
     Examples
     --------
@@ -222,6 +222,7 @@ class HingeQP(ColumnQP):
     """
 
     _make_loss = BoxLoss.hinge
+    _defaults: ClassVar[dict[str, Any]] = {}  # of the options, where they are others than those of `ColumnQP`
 
     def __init__(
         self,
@@ -230,11 +231,11 @@ class HingeQP(ColumnQP):
         *,
         sample_weight: np.ndarray | None = None,
         least_norm: bool = False,
-        **options,
+        **options: Any,
     ) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         self.C, self.weight, self.least_norm = C, costs(len(self.y), 1.0, sample_weight), least_norm
-        super().__init__(type(self)._make_loss(self.y, C * self.weight), **options)
+        super().__init__(type(self)._make_loss(self.y, C * self.weight), **{**self._defaults, **options})
 
     def _first_tol(self) -> float:
         """Where the solution is then made exact, few digits do."""
@@ -250,7 +251,7 @@ class HingeQP(ColumnQP):
         elif not (found.is_exhausted or found.is_solved(self._first_tol())):
             return  # iterations ran out
         elif not solve_exactly(found, self.y, self.C, self.weight, self._first_tol()):
-            found.solve(_LEAST_NORM_TOL, self.max_iter, self._scale(), self._reference())
+            found.solve(_LEAST_NORM_TOL, self.max_iter, self._size, self._reference())
 
     def _pick_dual(self) -> None:
         """Take the dual solution of least norm, if rounding leaves it as good as the one that was found."""
@@ -274,24 +275,7 @@ class HingeQP(ColumnQP):
 
 
 class Hinge(HingeQP):
-    """Master of the l2-regularized hinge loss, for hypotheses' columns: no compression.
-
-    Parameters
-    ----------
-    y, C, sample_weight
-        As in `HingeQP`.
-    intercept : {"none", "free", "penalized"}, default="none"
-        Whether f has an intercept, and whether it is penalized.
-    tol : float, default=1e-3
-        Relative duality gap to stop at.
-    max_iter : int, default=1000
-        Most Newton steps in one ``solve``.
-    least_norm : bool, default=False
-        Whether to return the dual solution of least weighted norm; the problem is then solved to rounding.
-
-    References
-    ----------
-    Shen and Liu, From Kernel Machines to Ensemble Learning, 2014, problems (1) and (2).
+    """Problems (1) and (2) of shen2014: `HingeQP` for hypotheses' columns, not compressed, to tol=1e-3.
 
     Examples
     --------
@@ -304,31 +288,31 @@ class Hinge(HingeQP):
     (1.0, 0.5)
     """
 
-    def __init__(
-        self, y: np.ndarray, C: float = 1.0, *, tol: float = 1e-3, matrix: type[Rows] = Rows, **options
-    ) -> None:
-        super().__init__(y, C, tol=tol, matrix=matrix, **options)
+    _defaults: ClassVar[dict[str, Any]] = {"tol": 1e-3, "matrix": Rows}
 
-    def pricing_weights(self) -> np.ndarray:
-        """``u_i y_i``; before the first ``solve`` the start of shen2014's Algorithm 1, u = c / 2."""
-        if self.solution is None:
-            return 0.5 * (self.loss.lower + self.loss.upper)
-        return self._solver.V
+    def _first_weights(self) -> np.ndarray:
+        """The start of shen2014's Algorithm 1, u = c / 2."""
+        return 0.5 * (self.loss.lower + self.loss.upper)
+
+
+class PackedHinge(Hinge):
+    """`Hinge` for columns of -1 and +1 over many samples, one bit an entry.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> master = PackedHinge(np.array([-1, -1, 1, 1]), C=10.0, tol=1e-9)
+    >>> master.add(np.array([-1, -1, 1, 1], dtype=np.int8))
+    >>> solution = master.solve()
+    >>> round(float(solution.w[0]), 6), round(solution.objective, 6)
+    (1.0, 0.5)
+    """
+
+    _defaults: ClassVar[dict[str, Any]] = {"tol": 1e-3, "matrix": PackedRows}
 
 
 class SquaredHinge(HingeQP):
-    """Master of the l2-regularized squared hinge loss.
-
-    Parameters
-    ----------
-    y, C, sample_weight
-        As in `HingeQP`.
-    intercept : {"none", "free", "penalized"}, default="none"
-        Whether f has an intercept, and whether it is penalized.
-    tol : float, default=1e-6
-        Relative duality gap to stop at.
-    max_iter : int, default=200
-        Most Newton steps in one ``solve``.
+    """The squared hinge, for hypotheses' columns, to tol=1e-6 in at most 200 steps.
 
     Examples
     --------
@@ -341,22 +325,11 @@ class SquaredHinge(HingeQP):
     """
 
     _make_loss = BoxLoss.squared_hinge
+    _defaults: ClassVar[dict[str, Any]] = {"tol": 1e-6, "max_iter": 200, "matrix": Rows}
 
-    def __init__(
-        self,
-        y: np.ndarray,
-        C: float = 1.0,
-        *,
-        tol: float = 1e-6,
-        max_iter: int = 200,
-        matrix: type[Rows] = Rows,
-        **options,
-    ) -> None:
-        super().__init__(y, C, tol=tol, max_iter=max_iter, matrix=matrix, **options)
-
-    def pricing_weights(self) -> np.ndarray:
-        """``u_i y_i``; before the first ``solve`` u = 2 c, the dual point at w = 0."""
-        return self.loss.sharp().weights(np.zeros(len(self.y))) if self.solution is None else self._solver.V
+    def _first_weights(self) -> np.ndarray:
+        """U = 2 c, the dual point at w = 0."""
+        return self.loss.sharp().weights(np.zeros(len(self.y)))
 
 
 class EpsilonInsensitive(ColumnQP):
@@ -375,8 +348,8 @@ class EpsilonInsensitive(ColumnQP):
         Half width of the tube.
     sample_weight : ndarray of shape (n_samples,), optional
         Multiplies the losses.
-    intercept, positive, tol, max_iter
-        As in `ColumnQP`.
+    **options
+        Those of `ColumnQP`.
 
     Examples
     --------
@@ -395,21 +368,18 @@ class EpsilonInsensitive(ColumnQP):
         epsilon: float = 0.1,
         *,
         sample_weight: np.ndarray | None = None,
-        **options,
+        **options: Any,
     ) -> None:
         y = np.ascontiguousarray(y, dtype=np.float64)
-        self._size = residual_scale(y)
         super().__init__(BoxLoss.tube(y, costs(len(y), C, sample_weight), epsilon), **options)
+        self._size = residual_scale(y)
         self._solver.shift(np.median(y))
-
-    def _scale(self) -> float:
-        return self._size
 
 
 class _NuForm(ColumnQP):
     """What the nu forms share: offsets by group, a feasible start, no other size of scores than its own."""
 
-    def __init__(self, loss: BoxLoss, members: np.ndarray, sums: np.ndarray, start: np.ndarray, **options):
+    def __init__(self, loss: BoxLoss, members: np.ndarray, sums: Any, start: np.ndarray, **options: Any):
         self._groups, self._start = (members.astype(np.int8), np.asarray(sums)), start
         self._scores, self._square = np.zeros(len(start)), 0.0
         super().__init__(loss, intercept="free", **options)
@@ -420,12 +390,9 @@ class _NuForm(ColumnQP):
         super().add(column)
         self._scores += column * float(column @ self._start)
         self._square += float(np.abs(column) @ np.abs(self._start)) ** 2
+        self._size = float(np.mean(np.abs(self._scores))) or 1.0  # of the scores that the first V makes
 
-    def _scale(self) -> float:
-        """Typical size of the scores that the first dual weights make; 1 where they vanish."""
-        return float(np.mean(np.abs(self._scores))) or 1.0
-
-    def _reference(self) -> float:
+    def _reference(self) -> float | None:
         """A share of what the objective would be if no scores canceled."""
         return _SHARE * 0.5 * self._square
 
@@ -441,8 +408,8 @@ class NuNovelty(_NuForm):
         Bound on the share of samples outside.
     sample_weight : ndarray of shape (n_samples,), optional
         Positive; a sample counts as its share of their sum.
-    positive, tol, max_iter
-        As in `ColumnQP`.
+    **options
+        Those of `ColumnQP`.
 
     Examples
     --------
@@ -454,7 +421,7 @@ class NuNovelty(_NuForm):
     """
 
     def __init__(
-        self, n_samples: int, nu: float = 0.5, *, sample_weight: np.ndarray | None = None, **options
+        self, n_samples: int, nu: float = 0.5, *, sample_weight: np.ndarray | None = None, **options: Any
     ) -> None:
         _check_nu(nu)
         share = costs(n_samples, 1.0, sample_weight)
@@ -474,16 +441,7 @@ class NuNovelty(_NuForm):
 
 
 class NuHinge(_NuForm):
-    """The nu form of (11) with a free intercept; ``margin_`` is r.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Labels, -1 or +1.
-    nu : float, default=0.5
-        Bound on the share of margin errors.
-    positive, tol, max_iter
-        As in `ColumnQP`.
+    """The nu form of (11) with a free intercept: labels y, nu bounds the share of margin errors.
 
     Examples
     --------
@@ -494,7 +452,7 @@ class NuHinge(_NuForm):
     array([1.])
     """
 
-    def __init__(self, y: np.ndarray, nu: float = 0.5, **options) -> None:
+    def __init__(self, y: np.ndarray, nu: float = 0.5, **options: Any) -> None:
         _check_nu(nu)
         y = np.ascontiguousarray(y, dtype=np.float64)
         n, smaller = len(y), min(np.sum(y > 0), np.sum(y < 0))
@@ -517,18 +475,7 @@ class NuHinge(_NuForm):
 
 
 class NuTube(_NuForm):
-    """The nu form of (13) with a free intercept; ``tube_`` is the half width e that it finds.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Targets.
-    C : float, default=1.0
-        Weight of the sum of losses.
-    nu : float, default=0.5
-        Bound on the share of samples outside the tube.
-    positive, tol, max_iter
-        As in `ColumnQP`.
+    """The nu form of (13) with a free intercept: targets y, C weighs the losses, nu bounds the share outside.
 
     Examples
     --------
@@ -539,15 +486,15 @@ class NuTube(_NuForm):
     array([1.])
     """
 
-    def __init__(self, y: np.ndarray, C: float = 1.0, nu: float = 0.5, **options) -> None:
+    def __init__(self, y: np.ndarray, C: float = 1.0, nu: float = 0.5, **options: Any) -> None:
         _check_nu(nu)
         y = np.ascontiguousarray(y, dtype=np.float64)
         n = len(y)
         side, cost, zero = np.repeat([1.0, -1.0], n), np.full(n, float(C)), np.zeros(n)
         loss = BoxLoss(np.tile(y, 2), np.append(zero, -cost), np.append(cost, zero))
-        half, self._size = 0.5 * C * nu * n, residual_scale(y)
-        members = np.column_stack([side > 0, side < 0])
+        half, members = 0.5 * C * nu * n, np.column_stack([side > 0, side < 0])
         super().__init__(loss, members, [half, -half], 0.5 * C * nu * side, **options)
+        self._size = residual_scale(y)
         self._solver.shift(np.median(y))
 
     @property
@@ -557,13 +504,9 @@ class NuTube(_NuForm):
 
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append one column of hypothesis outputs (n_samples,): it serves both sides of the tube."""
-        super().add(np.tile(column, 2))
+        ColumnQP.add(self, np.tile(np.asarray(column, dtype=np.float64), 2))
 
-    def _scale(self) -> float:
-        return self._size
-
-    def _reference(self) -> float | None:
-        return None
+    _reference = ColumnQP._reference
 
     def _signed(self, V: np.ndarray) -> np.ndarray:
         """``V_i = u_i - v_i``, the two sides of a sample together."""
@@ -573,7 +516,9 @@ class NuTube(_NuForm):
 def _message(converged: bool, exhausted: bool) -> str:
     if converged:
         return "relative gap reached"
-    return "Rounding leaves no more digits: scale the columns, or decrease C." if exhausted else _MORE
+    if exhausted:
+        return "Rounding leaves no more digits: scale the columns, or decrease C."
+    return "Increase max_iter or tol."
 
 
 def costs(n_samples: int, C: float, sample_weight: np.ndarray | None) -> np.ndarray:

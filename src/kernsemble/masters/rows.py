@@ -5,37 +5,36 @@ A master asks its matrix A (leading unpenalized columns, then those of the hypot
 -1, 0 or +1 or other small integers (eight times less memory traffic than float64), float64 from the first
 other column on. Rows are contiguous, because Newton's method visits few rows and all of their columns;
 integer entries are widened in registers, no float copy of the whole is ever made. `Span` compresses linearly
-dependent columns. `packed_rows.PackedRows` stores -1 and +1 as bits.
+dependent columns, `PackedRows` stores -1 and +1 as bits.
 
 `RowGram` keeps inner products of the rows near a kink, `ColumnGram` those of columns over active rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from numba import njit
+from numba import njit, uint64
 from scipy.linalg import blas, lapack
 
+from kernsemble.hypotheses._threads import run_pieces
 from kernsemble.masters.losses import FAST
 
 _CHUNK = 64
 _LARGEST = 1e140  # its square, summed over the samples, is still a number
 _DEPENDENT = 1e-10  # what is left of a column outside the span, relative to it, to count as inside
 _SPARE = 1.25  # room for later rows in a Gram matrix
-_BLOCK = 1 << 16  # rows widened at a time
+BLOCK = 1 << 16  # rows widened, or unpacked, at a time
 _PAD = 32  # columns by which a Gram matrix grows
+_PICK = 0.25  # share of a block's rows below which they are picked
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+_SIGNS = 2.0 * _BITS - 1.0  # of the eight columns, for each byte
 _MOST_ROWS = 3  # times the number of columns: rows held, beyond which those not asked for are forgotten
 
 
 class Rows:
-    """Growing matrix, rows contiguous.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of rows.
-    leading : ndarray of shape (n_samples, n_leading), optional
-        Columns that come first.
+    """Growing matrix, rows contiguous; ``leading`` (n_samples, n_leading) holds columns that come first.
 
     Examples
     --------
@@ -148,15 +147,6 @@ class Span(Rows):
         c |a|^2 = sqrt(1 + |a|^2) - 1
 
     and ``z~ = (I + c a a')^-1 z`` keeps the scores. Cost per round O(n r) whatever the number of columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> span = Span(3)
-    >>> for column in np.array([[1.0, 0.0, 0.0], [1.0, 2.0, 0.0], [3.0, 4.0, 0.0]]):
-    ...     change = span.add(column)
-    >>> span.shape
-    (3, 2)
     """
 
     def __init__(self, n_samples: int, leading: np.ndarray | None = None) -> None:
@@ -219,29 +209,110 @@ def _bordered(matrix: np.ndarray, column: np.ndarray, corner: float) -> np.ndarr
     return out
 
 
+class PackedRows(Rows):
+    """`Rows` of -1 and +1 at one bit an entry, behind at most one leading column of ones.
+
+    Eight columns make a PLANE, a byte a row. A row's share of ``f = H w`` over a plane is one of 256 numbers,
+    looked up; ``H'V`` over a plane comes from the sums of V by byte. So a pass over J columns costs J / 8
+    additions a row, and reads J / 8 bytes of it. Rows are passed a block at a time, on several threads; the
+    blocks' sums are added in their order, so results do not depend on the number of threads.
+    """
+
+    float_type = np.float32
+
+    def __init__(self, n_samples: int, leading: np.ndarray | None = None) -> None:
+        self.planes: list[np.ndarray] = []
+        self.n_samples, self.starts = n_samples, np.arange(0, n_samples, BLOCK)
+        super().__init__(n_samples, leading)
+
+    def _store(self, n_samples: int) -> None:
+        """No bytes: planes are appended."""
+        self.data = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Samples, columns."""
+        return self.n_samples, self.n_columns
+
+    def _append(self, column: np.ndarray) -> None:
+        if self.n_columns % 8 == 0:
+            self.planes.append(np.zeros(self.n_samples, dtype=np.uint8))
+        bit = np.uint8(1 << self.n_columns % 8)
+        for rows in self._blocks():
+            if not (np.abs(column[rows]) == 1).all():
+                raise ValueError("Packed columns hold -1 and +1 only.")
+            self.planes[-1][rows] |= bit * (column[rows] > 0).view(np.uint8)
+        self.n_columns += 1
+
+    def _blocks(self) -> list[slice]:
+        """Return the rows of each block."""
+        return [slice(int(start), int(min(start + BLOCK, self.n_samples))) for start in self.starts]
+
+    def _over_blocks(self, work: Callable[[int, slice], None]) -> None:
+        """Call ``work(block, rows)`` for each block, on several threads."""
+        blocks = self._blocks()
+
+        def run(start: int, stop: int) -> None:
+            for block in range(start, stop):
+                work(block, blocks[block])
+
+        run_pieces(run, np.full(len(blocks), BLOCK * (4 + len(self.planes))))
+
+    def scores(self, x: np.ndarray) -> np.ndarray:
+        """``A x`` of all samples."""
+        padded, out = np.zeros((len(self.planes), 8)), np.zeros(self.n_samples)
+        padded.reshape(-1)[: self.n_columns] = x
+        tables = padded @ _SIGNS.T
+
+        def work(_block: int, rows: slice) -> None:
+            for plane, table in zip(self.planes, tables, strict=True):
+                _look_up(plane[rows], table, out[rows])
+
+        self._over_blocks(work)
+        return out
+
+    def combine(self, V: np.ndarray) -> np.ndarray:
+        """``A' V``; rows with V = 0 cost little."""
+        parts = np.zeros((len(self.starts), len(self.planes), 256))
+
+        def work(block: int, rows: slice) -> None:
+            weights, moving = V[rows], _nonzero(V[rows])
+            few = len(moving) < _PICK * len(weights)
+            for plane, table in zip(self.planes, parts[block], strict=True):
+                if few:
+                    _sum_by_byte(plane[rows][moving], weights[moving], table)
+                else:
+                    _sum_by_byte(plane[rows], weights, table)
+
+        self._over_blocks(work)
+        return (parts.sum(axis=0) @ _SIGNS).reshape(-1)[: self.n_columns]
+
+    def _unpacked(self, indices: np.ndarray) -> np.ndarray:
+        if not self.planes:
+            return np.zeros((len(indices), 0), dtype=np.int8)
+        packed = np.stack([plane[indices] for plane in self.planes], axis=1)
+        bits = np.unpackbits(packed, axis=1, count=self.n_columns, bitorder="little")
+        return 2 * bits.view(np.int8) - 1
+
+    def column(self, j: int) -> np.ndarray:
+        """Entries of one column, (n_samples,)."""
+        return 2 * (self.planes[j // 8] >> j % 8 & 1).astype(np.int8) - 1
+
+    def take(self, indices: np.ndarray) -> Rows:
+        """Return the matrix of some rows, a byte an entry."""
+        return Rows.of(self._unpacked(indices), self.leading[indices])
+
+    def floats(self, indices: np.ndarray, dtype: type = np.float64) -> np.ndarray:
+        """Rows at the indices, as floats."""
+        return self._unpacked(indices).astype(dtype)
+
+
 class RowGram:
     """Inner products of the penalized parts of the rows near a kink.
 
     Few rows are ever free, and mostly the same ones from step to step and from round to round. So the
     products are kept: rows are added as they are asked for, and a new column adds one term (to a `Span` as
     well: Z Z' = H H'). Those of int8 rows are integers, exact in single precision.
-
-    Parameters
-    ----------
-    matrix : Rows
-        The rows, of all samples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = Rows(3)
-    >>> gram = RowGram(rows)
-    >>> column = np.array([1, -1, 1], dtype=np.int8)
-    >>> rows.add(column)
-    >>> gram.grow(column)
-    >>> np.tril(gram.system(np.array([2, 1]), np.ones(2)))
-    array([[ 2.,  0.],
-           [-1.,  2.]])
     """
 
     def __init__(self, matrix: Rows) -> None:
@@ -296,8 +367,8 @@ def products_of_columns(rows: Rows, indices: np.ndarray, slope: np.ndarray) -> n
     dtype = rows.float_type if even else np.float64
     rank_k = blas.ssyrk if dtype == np.float32 else blas.dsyrk
     total = np.zeros((rows.n_columns, rows.n_columns), order="F")
-    for start in range(0, len(indices), _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for start in range(0, len(indices), BLOCK):
+        block = slice(start, start + BLOCK)
         A = rows.floats(indices[block], dtype)
         if not even:
             A *= np.sqrt(slope[block])[:, None]
@@ -336,6 +407,27 @@ def _combine(data, V, out):
                 out[j] += row[j] * V[i]
 
 
+@njit(cache=True, nogil=True)
+def _look_up(plane, table, out):
+    for i in range(len(out)):
+        out[i] += table[uint64(plane[i])]
+
+
+@njit(cache=True, nogil=True)
+def _nonzero(V):
+    places, count = np.empty(len(V), dtype=np.int64), 0
+    for i in range(len(V)):
+        places[count] = i
+        count += V[i] != 0.0
+    return places[:count]
+
+
+@njit(cache=True, nogil=True)
+def _sum_by_byte(plane, V, table):
+    for i in range(len(V)):
+        table[uint64(plane[i])] += V[i]
+
+
 @njit(cache=True)
 def _add_outer(matrix, new, held):
     for i in range(held):
@@ -357,14 +449,7 @@ class ColumnGram:
     """Lower triangle of ``A_I' diag(slope) A_I`` over active rows I, kept up to date.
 
     It changes by the rows that enter or leave, and grows by a column a round; it is padded with zeros, so
-    that it is seldom moved.
-
-    Parameters
-    ----------
-    matrix : Rows
-        The rows, of all samples.
-    slope : ndarray of shape (n_samples,)
-        Their factors.
+    that it is seldom moved. ``slope`` holds the factors of all samples.
     """
 
     def __init__(self, matrix: Rows, slope: np.ndarray) -> None:

@@ -35,8 +35,7 @@ from kernsemble.masters.dense_simplex import (
     minimize,
 )
 from kernsemble.masters.one_thread import one_thread
-from kernsemble.masters.packed_rows import PackedRows
-from kernsemble.masters.rows import Rows, check_column
+from kernsemble.masters.rows import PackedRows, Rows, check_column
 
 _NEAR, _LEAST_NEAR = 3, 300  # rows let in for each column, and at least; and a tenth of all
 _TOL = 1e-10  # slack, relative to the largest target, at which a row is on its kink
@@ -52,15 +51,6 @@ class Outputs:
 
     Columns that are not of -1 and +1 are divided by a power of two, ``scale``, so that their largest entry is
     between 1 and 2: weights and scores are those of the scaled columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> outputs = Outputs(2)
-    >>> outputs.add(np.array([1, -1]))
-    >>> outputs.add(np.array([8.0, 6.0]))
-    >>> outputs.scale, outputs.values(np.array([1.0, 2.0]))
-    (array([1., 8.]), array([3. , 0.5]))
     """
 
     def __init__(self, n_samples: int) -> None:
@@ -106,19 +96,7 @@ class Outputs:
 
 
 class Sifting:
-    """A growing sum of hinges: i(r), s_r, t_r, c_r >= 0 of its rows; columns that are added to ``outputs``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> outputs = Outputs(2)
-    >>> solver = Sifting(outputs, np.arange(2), np.ones(2), np.ones(2), np.ones(2))
-    >>> outputs.add(np.array([1, 1]))
-    >>> solver.add(cost=1.0, positive=True)
-    >>> w, u, n_pivots, optimal = solver.solve()
-    >>> w, float(u.sum()), optimal
-    (array([1.]), 1.0, True)
-    """
+    """A growing sum of hinges: i(r), s_r, t_r, c_r >= 0 of its rows; its columns come to ``outputs``."""
 
     def __init__(
         self, outputs: Outputs, sample: np.ndarray, sign: np.ndarray, target: np.ndarray, upper: np.ndarray

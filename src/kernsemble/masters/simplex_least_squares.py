@@ -25,8 +25,8 @@ import numpy as np
 from numba import njit
 
 from kernsemble.masters.base import Solution
-
-_FAST = {"reassoc", "contract", "arcp", "nsz"}  # lets sums be vectorized; keeps nan and inf
+from kernsemble.masters.losses import FAST
+from kernsemble.masters.rows import check_column
 
 
 def simplex_codes(n_classes: int) -> np.ndarray:
@@ -122,9 +122,7 @@ class SimplexLeastSquares:
 
     def add(self, column: np.ndarray, output: int | None = None) -> None:
         """Append a column and solve for it; all outputs share it."""
-        column, J = np.asarray(column), self.n_columns
-        if column.shape != self._s.shape:
-            raise ValueError(f"column has shape {column.shape}; expected ({len(self._s)},).")
+        column, J = check_column(column, len(self._s)), self.n_columns
         self._store(column)
         weighted = self._s * column
         self._means = np.append(self._means, weighted.sum() / self._total)
@@ -199,7 +197,7 @@ class SimplexLeastSquares:
         return out
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _dot(a, b):
     total = 0.0
     for i in range(b.size):
@@ -207,7 +205,7 @@ def _dot(a, b):
     return total
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, fastmath=FAST)
 def _axpy(c, a, b):
     for i in range(b.size):
         b[i] += c * a[i]

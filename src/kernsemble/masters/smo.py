@@ -24,8 +24,8 @@ multipliers, and the gradient outside, are in double precision, the violation is
 whose rounding comes near its aim is the last one of its kind.
 
 All sums run in one fixed order: no result depends on the number of threads or the width of vector registers.
-Smallest and largest values are found among the bits read as integers, which compilers search in vector
-registers, where floating-point numbers, for fear of NaN, are compared one by one.
+Extremes are searched among the bits read as integers: floating-point comparisons, which must respect NaN, are
+not vectorized.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from threading import Event
 import numpy as np
 from numba import njit
 
-from kernsemble.masters.kernel_rows import MatrixRows, Rows, add_rows
+from kernsemble.masters.kernel_rows import Rows, add_rows
 
 SHUT = 1e200  # added to the gradient of an index that cannot move
 PAIR_WORK = 8.0  # of a pair step for each sample, in multiplications
@@ -55,20 +55,6 @@ LANES = 128  # numbers that are searched at once
 
 
 def minimize(
-    K: np.ndarray,
-    diagonal: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    beta: np.ndarray,
-    E: np.ndarray,
-    tol: float,
-    max_iter: int,
-) -> tuple[int, int, float]:
-    """Minimize in place from a feasible beta with gradient E; return (pair, subspace steps, violation)."""
-    return minimize_rows(MatrixRows(K), lower, upper, beta, E, tol, max_iter)
-
-
-def minimize_rows(
     rows: Rows,
     lower: np.ndarray,
     upper: np.ndarray,

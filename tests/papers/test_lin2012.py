@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.conclusions import check_conclusion, committed_facts
 from support.made_evidence import decided, made_evidence, made_study
 
 from kernsemble.column_generation import column_generation
@@ -605,3 +606,130 @@ def test_trees_of_multiboost_are_those_of_the_column_generation():
     own = selection.fit_trees(data, 10.0, [1, 6], 2, per_class=True)
     other = trials.generate(data, [6], C=10.0, oracle=trials.TreeOracle(X, 2), solver="newton", tol=1e-9)
     assert own.objective_path_[-1] == pytest.approx(other.snapshots[-1].objective, rel=1e-5)
+
+
+# Words of the article, and what makes them true.
+BEYOND = ("VOWEL", "segment", "PENDIGITS")
+CONCLUSIONS = {
+    "the two have the same optimum": lambda v: v("optimum.difference") < 1e-6,
+    "with the same test error and nearly the same number of weights that are not zero": lambda v: all(
+        abs(v(f"optimum.{m}[{d}, CW, C = {C}]") / v(f"optimum.{m}[{d}, MultiBoost, C = {C}]") - 1) < 0.05
+        for m in ("error", "active")
+        for d in ("VOWEL", "segment", "vehicle")
+        for C in (100, 1000)
+    ),
+    "It needs no fewer *stumps*": lambda v: (
+        v("optimum.learners[VOWEL, CW, C = 1000]") >= v("optimum.learners[VOWEL, MultiBoost, C = 1000]")
+    ),
+    "for exact solutions it is slower": lambda v: v("accuracy.vowel_paper_fine") < 1,
+    "Coordinate descent is a solver for low accuracy": lambda v: all(
+        v(f"accuracy.{d}_paper_coarse") > 1 > v(f"accuracy.{d}_paper_fine") for d in ("vowel", "segment")
+    ),
+    "the lines are the other way round": lambda v: v("reach.fewer_most") < 1 and v("order.at_100") > 4,
+    "CW needs fewer rounds and less time to a given error than MultiBoost": lambda v: (
+        v("reach.fewer_most") < 1 and min(v("clock.all_least"), v("clock.newton_least")) > 1
+    ),
+    "MultiBoost errs less on most sets": lambda v: v("order.at_100") > 4,
+    "the choice of the solver moves the error little": lambda v: v("unlimited.vowel_apart") < 2,
+    "Most of that is the solver": lambda v: v("clock.vowel_newton") < v("clock.vowel_all") / 2,
+    "At the end the order is not quite the paper's": lambda v: (
+        v("figure1.error[VOWEL, CW]") > v("figure1.error[VOWEL, CW-1]")
+        and v("figure1.error[ISOLET, CW]") > v("figure1.error[ISOLET, Ada.MO]")
+    ),
+    "show the fast start most clearly": lambda v: (
+        2 * v("figure5.curve[GTSRB, CW]@10") < v("figure5.curve[GTSRB, Ada.MH]@10")
+    ),
+    "AdaBoost.MH goes on and ends at": lambda v: (
+        v("figure5.rounds[GTSRB, CW]") < v("figure5.rounds[GTSRB, Ada.MH]") == 500
+    ),
+    "no stump violates its tolerance any more": lambda v: v("figure3.rounds[CIFAR10 pixels, CW]") < 500,
+    "On CIFAR-10 the lines cross later": lambda v: all(
+        v(f"figure3.error[{d}, CW]") < v(f"figure3.error[{d}, MultiBoost]") for d in trials.CIFAR_SETS
+    ),
+    "takes as long in CW as in MultiBoost": lambda v: v("searches.most_plain") < 1.2,
+    "At $C = 100$ the errors of both methods stop falling early": lambda v: all(
+        v(f"costs.curve[{d}, {m}, C = 100]@100") - v(f"costs.error[{d}, {m}, C = 100]") < 1.5
+        for d in ("VOWEL", "segment")
+        for m in ("CW", "MultiBoost")
+    ),
+    "CW suffers less": lambda v: all(
+        v(f"costs.{d}_cw_truncated") - v(f"costs.{d}_cw_true")
+        < v(f"costs.{d}_multiboost_truncated") - v(f"costs.{d}_multiboost_true")
+        for d in ("vowel", "segment")
+    ),
+    "a part of MultiBoost's slowness there is due to the drawing": lambda v: (
+        v("costs.vowel_multiboost_seems") > v("costs.vowel_multiboost_needed")
+    ),
+    "So coordinate descent is the faster solver where an accuracy of a few percent is enough": lambda v: (
+        max(v(f"figure6.{d}_share") for d in ("vowel", "usps", "scenes")) < 1
+    ),
+    "stumps that a method already has can still violate (3b)": lambda v: (
+        v("figure6.rounds[VOWEL, FCD 2]")
+        > v("figure6.rounds[VOWEL, Newton]")
+        > v("figure6.late_rounds[VOWEL, L-BFGS-B]")
+    ),
+    "So a part of the distance in figure 6 is the default": lambda v: all(
+        1 < v(f"tolerances.{d}_best_two") < v(f"tolerances.{d}_default_two") for d in ("vowel", "scenes")
+    ),
+    "coordinate descent is still the faster of the two. It does not come much farther": lambda v: all(
+        v(f"tolerances.{d}_best_one") > 1 and v(f"tolerances.{d}_fcd_above") > v(f"tolerances.{d}_fine_above")
+        for d in ("vowel", "scenes")
+    ),
+    "but the step matters less than it sounds": lambda v: v("separated.difference") < 0.5,
+    "Each class's own stumps give lower errors in the early rounds": lambda v: all(
+        v(f"pairs.curve[{d}, {own}]@10") < v(f"pairs.curve[{d}, {shared}]@10")
+        for d in BEYOND
+        for own, shared in (
+            ("CW", "MultiBoost"), ("CW-1", "MultiBoost-1"), ("MO corrective", "MH corrective"),
+            ("Ada.MO", "Ada.MH"),
+        )
+    ),
+    "*Solving all weights anew* gives a lower error after ten rounds": lambda v: all(
+        v(f"pairs.curve[{d}, {anew}]@10") < v(f"pairs.curve[{d}, {newest}]@10")
+        for d in BEYOND
+        for anew, newest in (
+            ("CW", "CW-1"), ("MultiBoost", "MultiBoost-1"), ("MO corrective", "Ada.MO"),
+            ("MH corrective", "Ada.MH"),
+        )
+    ),
+    "CW also ends above CW-1": lambda v: all(
+        v(f"pairs.error[{d}, CW]") > v(f"pairs.error[{d}, CW-1]") for d in ("VOWEL", "PENDIGITS")
+    ),
+    "little is gained below a gap of 5 %": lambda v: all(
+        v(f"stopping.gap_errors[{d}, C = {C}]@0.05") - v(f"stopping.gap_errors[{d}, C = {C}]@0.01") < 1
+        for d in BEYOND
+        for C in (100, 1000, 10000)
+    ),
+    "The choice of $C$ moves the error more": lambda v: (
+        v("stopping.error[VOWEL, C = 100]") - v("stopping.error[VOWEL, C = 10000]") > 5
+    ),
+    "decides little once it is two": lambda v: all(
+        abs(v(f"readings.error[VOWEL, CW, {a}]") - v("readings.error[VOWEL, CW, tau_max 2]")) < 1.5
+        for a in ("tau_max 10", "exact")
+    ),
+    "the coloring that cuts the most weight serves it worse on VOWEL": lambda v: (
+        abs(v("readings.error[VOWEL, Ada.ECC, random]") - v("readings.error[VOWEL, Ada.ECC, half]")) < 2
+        and v("readings.error[VOWEL, Ada.ECC, maxcut]") > 3 + v("readings.error[VOWEL, Ada.ECC, half]")
+    ),
+    "the code of one class against the rest has the lowest error there": lambda v: (
+        v("readings.error[VOWEL, Ada.MO, one-against-all]")
+        < min(v(f"readings.error[VOWEL, Ada.MO, {code}]") for code in ("random", "exhaustive"))
+    ),
+    "So a part of the distance to AdaBoost.MH": lambda v: all(
+        v(f"votes.error[{d}, one a class]") < v(f"votes.error[{d}, one]")
+        for d in ("VOWEL", "USPS", "PENDIGITS")
+    ),
+    "does not close the gap between CW and CW-1 over trees": lambda v: (
+        v("trees_selected.error[VOWEL, CW]") > 3 + v("trees_selected.stagewise")
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def facts():
+    return committed_facts("lin2012")
+
+
+@pytest.mark.parametrize("words", CONCLUSIONS)
+def test_what_the_article_concludes_is_true_of_its_evidence(facts, words):
+    check_conclusion(facts, words, CONCLUSIONS[words])

@@ -49,7 +49,7 @@ COUNTED = {"cells": judge_cells, "claims": judge_claims}
 RUNS = "runs"
 COUNTS = ("all", *(verdict.key for verdict in Verdict))
 ENDS = {"first": 0, "last": -1}  # of a curve
-_NAME = re.compile(r"(\w+)\.([\w-]+)(?:\[(.+?), (.+)\](?:@(\w+))?)?")
+_NAME = re.compile(r"(\w+)\.([\w-]+)(?:\[(.+?), (.+)\](?:@([\w.]+))?)?")
 
 
 class Said(str):

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from support.conclusions import check_conclusion, committed_facts
 from support.made_evidence import decided, made_evidence, made_study
 
 from kernsemble.data.generators import bayes_decision, bayes_error
@@ -417,3 +418,128 @@ def test_map_of_disagreement_has_the_area_that_figure_2_measures():
         assert found["share"].mean() == pytest.approx(measured[name]["area"])
         blocks = found["share"].reshape(18, 18)
         assert blocks[6:12, 6:12].mean() == pytest.approx(found["center"])
+
+
+# Words of the article, and what makes them true.
+PLANE = "threenorm-2d"
+CONCLUSIONS = {
+    "the $\\\\ell_2$ norm lowers the error more than the infinite number of hypotheses does": lambda v: all(
+        min(v(f"norms.noisy_{base}_norm_{size}") for size in ("J", "all"))
+        > max(v(f"norms.noisy_{base}_size_{norm}") for norm in ("l1", "l2"))
+        for base in ("stumps", "perceptrons")
+    ),
+    "So on this set the norm decides more than the number": lambda v: all(
+        v(f"norms.noisy_{base}_norm_all") > v(f"norms.noisy_{base}_size_l2") > 0
+        for base in ("stumps", "perceptrons")
+    ),
+    "The perceptron kernel is positive definite throughout": lambda v: all(
+        v(f"theorems.eigenvalue[{d}, perceptron]") > 1e-3 for d in TABLE_SETS
+    ),
+    "the stump kernel is singular, and random labelings cannot be fitted": lambda v: all(
+        v(f"theorems.eigenvalue[{d}, stump]") < 1e-12 and v(f"theorems.separated[{d}, stump]") < 1
+        for d in ("breast", "votes84")
+    ),
+    "On the other sets it is positive definite": lambda v: all(
+        v(f"theorems.eigenvalue[{d}, stump]") > 1e-7 for d in TABLE_SETS if d not in ("breast", "votes84")
+    ),
+    "Over stumps the area grows with the number of rounds": lambda v: (
+        v(f"figure2.area[{PLANE}, AB-Stump-100]") < v(f"figure2.area[{PLANE}, AB-Stump-1000]")
+    ),
+    "comes nearer to Bayes than SVM-Perc": lambda v: (
+        v(f"figure2.area[{PLANE}, SVM-Stump]") < v(f"figure2.area[{PLANE}, SVM-Perc]")
+    ),
+    "is where all four differ from Bayes more than on average, and AdaBoost most": lambda v: all(
+        v(f"where.center[{PLANE}, {m}]") > v(f"figure2.area[{PLANE}, {m}]") for m in trials.DRAWN_METHODS
+    )
+    and (
+        min(v(f"where.center[{PLANE}, AB-{base}-1000]") for base in ("Stump", "Perc"))
+        > max(v(f"where.center[{PLANE}, SVM-{base}]") for base in ("Stump", "Perc"))
+    ),
+    "it has fitted their wrong labels, too": lambda v: v("L11.boosted") < 1 < v("L11.machines"),
+    "does not lower the error on all clean sets": lambda v: (
+        min(v(f"hard.{d}") + 2 * v(f"hard.{d}_se") for d in trials.CLEAN_SETS) < 0
+    ),
+    "most of the machine's lead over AdaBoost with stumps is not due to the selection": lambda v: (
+        v("chosen_rounds.lead") > v("chosen_rounds.lead_1000") / 2
+    ),
+    "comes from ringnorm": lambda v: v("L5.lead") > 0.2 > abs(v("paired.alone")),
+    "also takes longer with the Gaussian kernel on each set that it ran on": lambda v: all(
+        v(f"selection.selection_seconds[{d}, LIBSVM-Gauss]")
+        > v(f"selection.selection_seconds[{d}, LIBSVM-Perc]")
+        for d in trials.LIBSVM_SETS
+    ),
+    "the grids seldom end too early": lambda v: (
+        max(v(f"chosen.{m}_edge") for m in ("stump", "perc", "gauss")) < 0.05 * v("chosen.runs")
+    ),
+    "This is what one expects if the protocol is the paper's": lambda v: (
+        v("agreement.machines_in") > 0.9 * v("agreement.machines") and v("agreement.stumps_chance") > 0.05
+    ),
+    "So the printed numbers fit a mean of norm 1": lambda v: (
+        v("agreement.moved_in_others") == v("agreement.moved_others") > v("agreement.rings_in")
+    ),
+    "errs a little less here than in the paper": lambda v: all(
+        v(f"z.table1[{d}, AB-Perc-1000]") < -2 for d in ("threenorm", "australian")
+    ),
+    "So the agreement does not depend on these choices": lambda v: v("protocol.most") < 0.5,
+    "costs a little on the noisy sets": lambda v: 0 < v("protocol.ties") < 0.5,
+    "On ringnorm fewer updates give a lower error": lambda v: (
+        v("base_learner.error[ringnorm, 20 updates]@1000")
+        < v("base_learner.error[ringnorm, 200 updates]@1000")
+        < v("base_learner.error[ringnorm, 1000 updates]@1000")
+    ),
+    "This is no rule": lambda v: (
+        v("base_learner.error[german, 1000 updates]@1000") < v("base_learner.error[german, 20 updates]@1000")
+    ),
+    "The printed numbers are mostly within what the learners span": lambda v: all(
+        v(f"base_learner.{d}_{T}_low")
+        <= float(v(f"printed.table1[{d}, AB-Perc-{T}]"))
+        <= v(f"base_learner.{d}_{T}_high")
+        for d in ("threenorm", "sonar")
+        for T in (100, 1000)
+    ),
+    "No learner that was tried brings AdaBoost to the machine's error": lambda v: (
+        v("base_learner.threenorm_1000_low") > v("table1.error[threenorm, SVM-Perc]") + 0.5
+        and v("base_learner.ringnorm_best") > v("table1.error[ringnorm, SVM-Perc]") + 0.5
+    ),
+    "So a perceptron that gets more updates is better": lambda v: all(
+        v(f"updates.weighted[{d}, 20 updates]@1000") > v(f"updates.weighted[{d}, 1000 updates]@1000")
+        for d in ("threenorm", "ringnorm-near", "australian")
+    ),
+    "and on threenorm and ringnorm the ensemble of such perceptrons is worse": lambda v: all(
+        v(f"updates.error[{d}, 20 updates]@1000") < v(f"updates.error[{d}, 1000 updates]@1000")
+        for d in ("threenorm", "ringnorm-near")
+    ),
+    "and rises from there": lambda v: all(
+        v(f"rounds.error[{d}, AB-Stump]@100") < v(f"rounds.error[{d}, AB-Stump]@last")
+        for d in ("twonorm-n", "threenorm", "german")
+    ),
+    "AdaBoost comes nearer to the machine on threenorm and sonar": lambda v: all(
+        v(f"rounds.error[{d}, AB-Perc]@100") > v(f"rounds.error[{d}, AB-Perc]@1000")
+        and v(f"rounds.error[{d}, AB-Perc]@1000") > v(f"rounds.error[{d}, AB-Perc]@last")
+        for d in ("threenorm", "sonar")
+    ),
+    "The least excess over all $T$ is positive in these means": lambda v: (
+        min(v("L14.stumps"), v("L14.perceptrons")) > 0
+    ),
+    "No size that was tried has a lower mean error than the infinite machine": lambda v: (
+        v("finite.least_gap") > 0
+    ),
+    "Label noise costs gradient boosting more than the forest": lambda v: (
+        v("modern.error[twonorm-n, HistGradientBoosting]") - v("modern.error[twonorm, HistGradientBoosting]")
+        > v("modern.error[twonorm-n, RandomForest]") - v("modern.error[twonorm, RandomForest]")
+    ),
+    "On glass the forest errs less": lambda v: (
+        v("multiclass.error[glass, RandomForest]") < v("multiclass.error[glass, SVM-Stump]")
+        and v("multiclass.error[vehicle, SVM-Gauss]") < v("multiclass.error[vehicle, SVM-Perc]")
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def facts():
+    return committed_facts("linli2005")
+
+
+@pytest.mark.parametrize("words", CONCLUSIONS)
+def test_what_the_article_concludes_is_true_of_its_evidence(facts, words):
+    check_conclusion(facts, words, CONCLUSIONS[words])

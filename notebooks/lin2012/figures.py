@@ -341,18 +341,6 @@ def _complete_sets(study: Study) -> Sets | None:
         return None
 
 
-def unavailable_sets() -> Table:
-    """Return the paper's sets that were not run, and which set of the same figure was."""
-    rows = (
-        ("PASCAL07", "figure 3", "the features of Guillaumin and others are not to be had from a package",
-         "CIFAR10 GIST"),
-        ("LabelMe", "figure 3", "LabelMe-12-50k is not to be had from a package", "CIFAR10 GIST"),
-        ("SUN", "figure 4", "the 25 categories are not named", "SCENE15"),
-    )  # fmt: skip
-    cells = tuple(tuple(Cell(text) for text in row) for row in rows)
-    return Table(("set", "exhibit", "why not", "run in this figure"), cells, "Sets that could not be run.")
-
-
 # C, and the last weights
 
 _SHADES = ("#CCCCCC", "#999999", "#555555", "black")  # of the four values of C, from small to large

@@ -151,7 +151,7 @@ def lead_of(errors: np.ndarray) -> float:
     return float(-np.diff(errors.mean(axis=(0, 1)))[0])
 
 
-@reading.claim("L6", "boosted")
+@reading.claim("L6")
 def stump_slightly_worse_than_perceptron(study: Study) -> Finding:
     """Compare mean errors over the sets; of AdaBoost's two T the better one on each set."""
     methods = ("SVM-Perc", *STUMPS)
@@ -161,7 +161,7 @@ def stump_slightly_worse_than_perceptron(study: Study) -> Finding:
         "behind": measure(lambda e: _behind(e)[0], errors, printed),
         "boosted_more": measure(lambda e: float(-np.subtract(*_behind(e))), errors, printed),
     }
-    return Finding(parts, facts={"boosted": _behind(errors)[1]})
+    return Finding(parts)
 
 
 def _behind(errors: np.ndarray) -> tuple[float, float]:
@@ -171,7 +171,7 @@ def _behind(errors: np.ndarray) -> tuple[float, float]:
     return float((means[:, 1] - means[:, 0]).mean()), float((best - means[:, 0]).mean())
 
 
-@reading.claim("L7", "stumps", "perceptrons", "least", "most", "runs")
+@reading.claim("L7", "stumps", "perceptrons", "least", "most")
 def selection_is_ten_times_cheaper(study: Study) -> Finding:
     """Count the problems that are solved, and time them."""
     evidence = study.evidence("selection")
@@ -187,7 +187,7 @@ def selection_is_ten_times_cheaper(study: Study) -> Finding:
         "seconds": measure(_least_ratio, seconds),
     }
     by_run = np.median(seconds[:, :, 2:] / seconds[:, :, :2], axis=1)
-    facts = {"stumps": ratios[0], "perceptrons": ratios[1], "runs": len(seconds)}
+    facts = {"stumps": ratios[0], "perceptrons": ratios[1]}
     return Finding(parts, note=note, facts=facts | {"least": by_run.min(), "most": by_run.max()})
 
 
@@ -281,7 +281,7 @@ def svm_is_ahead_for_any_number_of_rounds(study: Study) -> Finding:
     return Finding(parts)
 
 
-@reading.claim("L15", "widths", "fitted")
+@reading.claim("L15", "fitted")
 def gaussian_kernel_has_infinite_capacity(study: Study) -> Finding:
     """Fit random labelings by hard margins, at several widths; a part is judged at the best width of a set.
 
@@ -293,10 +293,8 @@ def gaussian_kernel_has_infinite_capacity(study: Study) -> Finding:
     told = ", ".join(
         f"2^{k}: {100 * share:.0f} %" for k, share in zip(widths, fits.mean(axis=(0, 1)), strict=True)
     )
-    facts = {"widths": len(widths), "fitted": told}
-    return Finding(
-        {"fitted": Answer(fits.any(axis=2).mean())}, note="fitted at gamma = {fitted}", facts=facts
-    )
+    part = Answer(fits.any(axis=2).mean())
+    return Finding({"fitted": part}, note="fitted at gamma = {fitted}", facts={"fitted": told})
 
 
 @reading.claim("L16")

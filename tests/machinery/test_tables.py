@@ -121,6 +121,7 @@ def test_summary(root):
     study = open_fake(root)
     table = show_summary(study, "table1", "error", datasets=["coin", "die"], bold=True)
     assert table.header == ("table1", "plain", "squared", "short", "long")
+    assert "standard error over 10 runs. Bold" in table.caption
     sample = study.evidence("table1").sample("error", dataset="coin", method="plain")
     mean, spread = table.rows[0][1].text.split(" ± ")
     assert float(mean) == pytest.approx(sample.mean, rel=0.01)

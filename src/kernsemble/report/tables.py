@@ -19,6 +19,7 @@ from kernsemble.report.comparisons import best_methods, mean_and_spread, signifi
 from kernsemble.report.ledger import LedgerRow, Reading, Rule, judge_cell, judge_claim, load_reading
 from kernsemble.report.published import PrintedCell, own_cells, own_claims
 from kernsemble.report.verdicts import Verdict
+from kernsemble.report.words import span
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError, Sample, write_atomically
 from kernsemble.trials.study import Study
@@ -304,10 +305,11 @@ def show_summary(
     """
     evidence = study.evidence(exhibit)
     methods = evidence.methods if methods is None else tuple(methods)
-    rows = []
+    rows, runs = [], []
     for label in evidence.datasets if datasets is None else datasets:
         samples = [evidence.sample(metric, dataset=label, method=method) for method in methods]
         cells = [_summary_cell(sample, spread) for sample in samples]
+        runs += [sample.expected for sample in samples if sample.expected]
         whole = [i for i, sample in enumerate(samples) if sample.complete and len(sample.values) > 1]
         if bold and len(whole) > 1 and len({len(samples[i].values) for i in whole}) == 1:
             chosen = best_methods(np.column_stack([samples[i].values for i in whole]), higher=higher)
@@ -315,7 +317,10 @@ def show_summary(
                 cells[i] = replace(cells[i], bold=bool(is_best))
         rows.append((Cell(label), *cells))
     status = f"{evidence.status}. ".capitalize() if evidence.status else ""
-    caption = f"{scale_note(study)}{status}Mean of {metric} ± {spread}. {BOLD_RULE if bold else ''}".strip()
+    over = f" over {span(runs)} run{'s' if max(runs) > 1 else ''}" if runs else ""
+    caption = (
+        f"{scale_note(study)}{status}Mean of {metric} ± {spread}{over}. {BOLD_RULE if bold else ''}".strip()
+    )
     table = Table((exhibit, *methods), tuple(rows), caption)
     save_table(study, table, save or f"{exhibit}_{metric}")
     return table

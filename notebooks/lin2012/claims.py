@@ -234,7 +234,7 @@ def multiboost_is_sparse_over_classes(study: Study) -> Finding:
 def class_specific_sets_add_no_oracle_cost(study: Study) -> Finding:
     """Time the search of one round, which is one call for all classes in both methods."""
     sets = sets_of(study, "CW", "CW-1", "MultiBoost")
-    class_wise, stage_wise = (_search_ratios(sets, method) for method in ("CW", "CW-1"))
+    class_wise, stage_wise = (search_ratios(sets, method) for method in ("CW", "CW-1"))
     note = (
         f"seconds of a search, CW / MultiBoost: {_listed(sets, class_wise, '.2f')}; "
         f"CW-1 / MultiBoost: {_listed(sets, stage_wise, '.2f')}"
@@ -252,7 +252,7 @@ def seconds_of_searches(study: Study, how: str) -> np.ndarray:
     return evidence.array(f"{how}_seconds", methods=("CW", "MultiBoost")).mean(axis=0)
 
 
-def _search_ratios(sets: Sets, method: str) -> list[float]:
+def search_ratios(sets: Sets, method: str) -> list[float]:
     """Seconds of a method's search over those of MultiBoost's, the geometric mean over runs, for each set."""
     pairs = [sets.values("oracle_seconds", label, method, "MultiBoost") for label in sets.places]
     return [float(np.exp(np.log(seconds[:, 0] / seconds[:, 1]).mean())) for seconds in pairs]
@@ -261,21 +261,22 @@ def _search_ratios(sets: Sets, method: str) -> list[float]:
 @reading.claim("M8")
 def class_wise_is_more_compact(study: Study) -> Finding:
     """Count what both models have where their mean curves first reach the lowest error that both reach."""
-    sets, both, checkpoints = sets_of(study, "CW", "MultiBoost"), ("CW", "MultiBoost"), checkpoints_of(study)
-    counts = []
-    for label in sets.places:
-        means = sets.values("curve", label, *both).mean(axis=0)
-        places = [first_place(mean, common_level(means)) for mean in means]
-        found = [
-            sets.values(metric, label, *both).mean(axis=0)[k, places[k]]
-            for metric in ("active", "learners")
-            for k in range(2)
-        ]
-        counts.append(np.array([*checkpoints[places], *found]))
-    names, pairs = ("dense", "weights", "stumps"), np.array(counts).reshape(len(counts), 3, 2)
-    parts = {name: Answer((pairs[:, k, 0] < pairs[:, k, 1]).mean()) for k, name in enumerate(names)}
-    note = "iterations, weights and stumps, each of CW and of MultiBoost: " + _listed(sets, counts)
-    return sets.decide(parts, note)
+    sets = sets_of(study, "CW", "MultiBoost")
+    counts = np.array([at_common_error(sets, label) for label in sets.places])
+    names = ("dense", "weights", "stumps")
+    parts = {name: Answer((counts[:, k, 0] < counts[:, k, 1]).mean()) for k, name in enumerate(names)}
+    note = "iterations, weights and stumps, each of CW and of MultiBoost: "
+    return sets.decide(parts, note + _listed(sets, [pairs.ravel() for pairs in counts]))
+
+
+def at_common_error(sets: Sets, label: str) -> np.ndarray:
+    """Return iterations, weights, stumps of CW and MultiBoost, (3, 2), at the least error that both reach."""
+    curves, *held = (
+        sets.values(metric, label, "CW", "MultiBoost").mean(axis=0)
+        for metric in ("curve", "active", "learners")
+    )
+    places = [first_place(curve, common_level(curves)) for curve in curves]
+    return np.array([checkpoints_of(sets.study)[places], *(values[[0, 1], places] for values in held)])
 
 
 # Claims about its solver and its dual

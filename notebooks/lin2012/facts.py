@@ -16,13 +16,16 @@ from lin2012.claims import (
     ACCURATE,
     FIVE,
     N_CLASSES,
+    PAPER_SOLVER,
     Sets,
+    at_common_error,
     checkpoints_of,
     common_level,
     first_place,
     iterations_to_common_level,
     nearly_reached,
     reading,
+    search_ratios,
     seconds_of_searches,
     time_ratios,
 )
@@ -54,6 +57,14 @@ def _means(study: Study, exhibit: str, metric: str, label: str, *methods: str) -
     """Return mean curves of an exhibit, (methods, points)."""
     evidence = study.evidence(exhibit)
     return np.array([np.mean(evidence.runs(metric, label, method), axis=0) for method in methods])
+
+
+def _all_sets(study: Study, *methods: str) -> Sets:
+    """Return the paper's sets; raise unless these methods are complete on all of them."""
+    for label, exhibit in EXHIBIT.items():
+        for method in methods:
+            study.evidence(exhibit).require(label, method)
+    return Sets(study, EXHIBIT, ())
 
 
 def _some(values: np.ndarray) -> str:
@@ -107,12 +118,10 @@ def what_ada_mo_needs(study: Study) -> dict[str, float | str]:
 @reading.facts("clock", *names(NAMES.values(), "all solver newton"), *names("all newton", "least most"))
 def seconds_of_methods(study: Study) -> dict[str, float]:
     """Seconds of MultiBoost by L-BFGS-B over CW's, in all and in the solver; in all, with Newton steps."""
-    facts = {}
+    facts, sets = {}, _all_sets(study, *BOTH, PAPER_SOLVER)
     for label, name in NAMES.items():
-        for method in ("CW", "MultiBoost, L-BFGS-B"):
-            study.evidence(EXHIBIT[label]).require(label, method)
-        ratios = time_ratios(Sets(study, {label: EXHIBIT[label]}, ()), label)
-        facts[f"{name}_all"], facts[f"{name}_solver"] = np.exp(np.log(ratios).mean(axis=0))
+        ratios = np.log(time_ratios(sets, label))
+        facts[f"{name}_all"], facts[f"{name}_solver"] = np.exp(ratios.mean(axis=0))
         seconds = _runs(study, "seconds_curve", label, *BOTH)[:, :, -1]
         facts[f"{name}_newton"] = np.mean(seconds[:, 1] / seconds[:, 0])
     for what in ("all", "newton"):
@@ -133,7 +142,7 @@ def what_the_figures_say(study: Study) -> dict[str, float | str]:
     that of CW at 100 distinct stumps.
     """
     first: dict[str, list[str]] = {method: [] for method in FIVE}
-    ahead, classes, searches, models, at_100 = np.zeros(2, dtype=int), {}, [], [], 0
+    ahead, classes, at_100, sets = np.zeros(2, dtype=int), {}, 0, _all_sets(study, *FIVE)
     for label in PAPER_SETS:
         errors = _runs(study, "error", label, *FIVE)
         means = errors.mean(axis=0)
@@ -141,12 +150,9 @@ def what_the_figures_say(study: Study) -> dict[str, float | str]:
         for k in range(2):
             ahead[k] += means[k] < means[2] and paired_p_value(errors[:, k], errors[:, 2]) < 0.05
         classes[label] = _runs(study, "per_learner", label, "MultiBoost").mean()
-        seconds = np.log(_runs(study, "oracle_seconds", label, "CW", "CW-1", "MultiBoost"))
-        searches.append(np.exp((seconds[:, :2] - seconds[:, 2:]).mean(axis=0)))
-        models.append(_where_both_reach(study, label))
         at_100 += np.greater(*error_at_stumps(study, label, 100))
-    dense, weights, stumps = np.moveaxis(np.array(models), 1, 0)
-    cw_search, cw1_search = np.max(searches, axis=0)
+    models = np.array([at_common_error(sets, label) for label in sets.places])
+    dense, weights, stumps = np.moveaxis(models, 1, 0)
     others = [f"{method} on {joined(found)}" for method, found in list(first.items())[2:] if found]
     return {
         "cw_first": _among(first["CW"]),
@@ -157,20 +163,13 @@ def what_the_figures_say(study: Study) -> dict[str, float | str]:
         "shared_classes": span([v for label, v in classes.items() if label not in CIFAR_SETS], ".1f"),
         "gist_classes": classes["CIFAR10 GIST"],
         "pixels_classes": classes["CIFAR10 pixels"],
-        "cw_search": cw_search,
-        "cw1_search": cw1_search,
+        "cw_search": max(search_ratios(sets, "CW")),
+        "cw1_search": max(search_ratios(sets, "CW-1")),
         "weights_fewer": int((weights[:, 0] < weights[:, 1]).sum()),
         "stumps_more": span(stumps[:, 0] / stumps[:, 1], ".1f"),
         "dense_fewer": int((dense[:, 0] < dense[:, 1]).sum()),
         "at_100": int(at_100),
     }
-
-
-def _where_both_reach(study: Study, label: str) -> list[np.ndarray]:
-    """Return iterations, weights and stumps of CW and MultiBoost at the lowest error that both reach."""
-    curves, *held = (_runs(study, m, label, *BOTH).mean(axis=0) for m in ("curve", "active", "learners"))
-    places = [first_place(curve, common_level(curves)) for curve in curves]
-    return [checkpoints_of(study)[places], *(values[[0, 1], places] for values in held)]
 
 
 def error_at_stumps(study: Study, label: str, count: int) -> list[float]:

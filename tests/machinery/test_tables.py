@@ -1,6 +1,7 @@
 """Tables show the printed numbers beside ours, in three forms that repeat."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -148,13 +149,12 @@ def test_claims(root):
 
 
 def test_choices(root):
-    (row,) = show_choices(open_fake(root)).rows
-    assert [cell.text for cell in row] == [
-        "rule",
-        "mean",
-        "before the numbers, 2026-11-18 10:00",
-        "the paper does not say",
-    ]
+    study = open_fake(root)
+    choice = study.choices["rule"]
+    study.choices = {"rule": choice, "solver": replace(choice, value={"eps": 0.10000000149, "tau_max": 2})}
+    first, second = ([cell.text for cell in row] for row in show_choices(study).rows)
+    assert first == ["rule", "mean", "before the numbers, 2026-11-18 10:00", "the paper does not say"]
+    assert second[:2] == ["solver", "eps 0.1, tau_max 2"]
 
 
 def test_markup_is_escaped():

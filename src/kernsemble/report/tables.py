@@ -378,11 +378,18 @@ def _rule_of(check: Callable | None) -> str:
 def show_choices(study: Study) -> Table:
     """Return what the paper leaves open, what was chosen, when, and why."""
     rows = tuple(
-        tuple(map(Cell, (name, str(choice.value), choice.chosen, choice.reason)))
+        tuple(map(Cell, (name, _in_words(choice.value), choice.chosen, choice.reason)))
         for name, choice in study.choices.items()
     )
     caption = "When: before or after our first numbers stood beside the printed ones."
     return Table(("left open", "chosen", "when", "reason"), rows, caption)
+
+
+def _in_words(value: object) -> str:
+    """Return the value of a parameter as text, without the marks of a program."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_in_words(own)}" for name, own in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def save_table(study: Study, table: Table, name: str, lines: list[list[str]] | None = None) -> None:

@@ -309,6 +309,34 @@ def show_paired(study: Study) -> Table:
     return _show(study, "paired", ("set", "SVM-Perc - SVM-Gauss", "p", "p, Holm"), rows, caption)
 
 
+def show_beside(study: Study, exhibit: str, pairs: dict[str, str], said: str = "") -> Table:
+    """Return errors of an exhibit's methods beside those of machines of the tables, on the same runs.
+
+    ``said``: what to add to the names of the methods.
+    """
+    evidence, table = study.evidence(exhibit), study.evidence("table1")
+
+    def row(label: str) -> list[str]:
+        texts = []
+        for method, machine in pairs.items():
+            if evidence.is_complete(label, method):
+                own = np.array(evidence.runs("error", label, method))
+                texts += [_said(own), _said(table.array("error", [label], [machine], len(own)).ravel())]
+            else:
+                texts += ["", ""]
+        return texts
+
+    rows = {label: lambda label=label: row(label) for label in evidence.datasets}
+    header = (
+        "set",
+        *(f"{name}{own}" for pair in pairs.items() for name, own in zip(pair, (said, ""), strict=True)),
+    )
+    samples = (evidence.sample("error", dataset=d, method=m) for d in evidence.datasets for m in pairs)
+    runs = max((len(sample.values) for sample in samples), default=0)
+    caption = f"Test error ± standard error over {runs} run{'s' * (runs != 1)}. {evidence.status}".strip()
+    return _show(study, f"{exhibit}_error", header, rows, caption)
+
+
 def show_norms(study: Study) -> Table:
     """Return the errors of two norms over J hypotheses and over all."""
     rows = {

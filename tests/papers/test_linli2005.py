@@ -422,12 +422,19 @@ def test_map_of_disagreement_has_the_area_that_figure_2_measures():
 def test_the_table_of_ringnorm_has_both_readings_and_their_z_scores(tmp_path):
     study = Study("linli2005", "paper", ROOT, older=True)
     assert study.evidence("table1").complete
+    assert study.evidence("chosen_rounds").complete
     study.folder = tmp_path
     rows = figures.show_ringnorm(study).rows
     assert len(rows) == 14
     assert all(cell.text for row in rows for cell in row)
     far, near = (abs(float(rows[0][place].text)) for place in (3, 5))
     assert far > 2 > near
+    beside = figures.show_beside(study, "chosen_rounds", {"AB-Stump": "SVM-Stump", "AB-Perc": "SVM-Perc"})
+    assert beside.caption == "Test error ± standard error over 5 runs."
+    twonorm = {row[0].text: [cell.text for cell in row[1:]] for row in beside.rows}["twonorm"]
+    own = study.evidence("table1").array("error", ["twonorm"], ["SVM-Stump"], 5).mean()
+    assert float(twonorm[1].split()[0]) == pytest.approx(own, abs=0.01)
+    assert twonorm[2:] == ["", ""]  # perceptrons ran on four sets
 
 
 def test_updates_are_counted_by_the_printed_errors_that_they_reach(tmp_path):

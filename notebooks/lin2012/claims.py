@@ -19,8 +19,6 @@ from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from lin2012.trials import DIGIT_SETS, MO_SETS, PAPER_SETS
 
-# Which sets stand in which figure, and the curves of those whose trials are complete
-
 reading = Reading("lin2012")
 
 FIVE = ("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH")
@@ -29,7 +27,7 @@ PAPER_SOLVER = "MultiBoost, L-BFGS-B"
 FIGURES = ("figure1", "figure2", "figure3", "figure4", "figure5")
 N_CLASSES = {
     "VOWEL": 11, "ISOLET": 26, "USPS": 10, "PENDIGITS": 10, "MNIST": 10, "CIFAR10 GIST": 10,
-    "CIFAR10 pixels": 10, "SCENE15": 15, "GTSRB": 43, "wine": 3,
+    "CIFAR10 pixels": 10, "SCENE15": 15, "GTSRB": 43, "wine": 3, "segment": 7,
 }  # fmt: skip
 
 
@@ -78,11 +76,6 @@ def sets_of(study: Study, *methods: str, exhibits: tuple[str, ...] = FIGURES) ->
     return Sets(study, done, tuple(label for label in chosen if label not in done))
 
 
-def by_runs(curves: np.ndarray) -> np.ndarray:
-    """Return the mean curves of methods, (methods, points), of (runs, methods, points)."""
-    return curves.mean(axis=0)
-
-
 def first_place(curve: np.ndarray, level: float) -> int:
     """Return the first point at which a curve is at or below a level; the last if none is."""
     reached = np.flatnonzero(curve <= level + 1e-9)
@@ -104,7 +97,7 @@ def checkpoints_of(study: Study) -> np.ndarray:
 
 def iterations_to_common_level(curves: np.ndarray, checkpoints: np.ndarray) -> np.ndarray:
     """Return each method's iterations to the lowest mean error that all methods reach."""
-    means = by_runs(curves)
+    means = curves.mean(axis=0)
     return checkpoints[[first_place(mean, common_level(means)) for mean in means]]
 
 
@@ -143,7 +136,7 @@ def mo_converges_alike_but_takes_longer(study: Study) -> Finding:
     labels = [label for label in sets.places if label in MO_SETS] or list(sets.places)
     paces, costs, all_codes = [], [], []
     for label in labels:
-        means = by_runs(sets.values("curve", label, "Ada.MO", "CW"))
+        means = sets.values("curve", label, "Ada.MO", "CW").mean(axis=0)
         needed = [checkpoints[first_place(mean, ABOVE * means[1, -1])] for mean in means]
         seconds = sets.values("seconds_curve", label, "Ada.MO", "CW")[:, :, -1]
         paces.append(needed[0] / needed[1])
@@ -241,7 +234,7 @@ def multiboost_is_sparse_over_classes(study: Study) -> Finding:
 def class_specific_sets_add_no_oracle_cost(study: Study) -> Finding:
     """Time the search of one round, which is one call for all classes in both methods."""
     sets = sets_of(study, "CW", "CW-1", "MultiBoost")
-    class_wise, stage_wise = (_search_ratios(sets, method) for method in ("CW", "CW-1"))
+    class_wise, stage_wise = (search_ratios(sets, method) for method in ("CW", "CW-1"))
     note = (
         f"seconds of a search, CW / MultiBoost: {_listed(sets, class_wise, '.2f')}; "
         f"CW-1 / MultiBoost: {_listed(sets, stage_wise, '.2f')}"
@@ -259,7 +252,7 @@ def seconds_of_searches(study: Study, how: str) -> np.ndarray:
     return evidence.array(f"{how}_seconds", methods=("CW", "MultiBoost")).mean(axis=0)
 
 
-def _search_ratios(sets: Sets, method: str) -> list[float]:
+def search_ratios(sets: Sets, method: str) -> list[float]:
     """Seconds of a method's search over those of MultiBoost's, the geometric mean over runs, for each set."""
     pairs = [sets.values("oracle_seconds", label, method, "MultiBoost") for label in sets.places]
     return [float(np.exp(np.log(seconds[:, 0] / seconds[:, 1]).mean())) for seconds in pairs]
@@ -268,21 +261,22 @@ def _search_ratios(sets: Sets, method: str) -> list[float]:
 @reading.claim("M8")
 def class_wise_is_more_compact(study: Study) -> Finding:
     """Count what both models have where their mean curves first reach the lowest error that both reach."""
-    sets, both, checkpoints = sets_of(study, "CW", "MultiBoost"), ("CW", "MultiBoost"), checkpoints_of(study)
-    counts = []
-    for label in sets.places:
-        means = by_runs(sets.values("curve", label, *both))
-        places = [first_place(mean, common_level(means)) for mean in means]
-        found = [
-            by_runs(sets.values(metric, label, *both))[k, places[k]]
-            for metric in ("active", "learners")
-            for k in range(2)
-        ]
-        counts.append(np.array([*checkpoints[places], *found]))
-    names, pairs = ("dense", "weights", "stumps"), np.array(counts).reshape(len(counts), 3, 2)
-    parts = {name: Answer((pairs[:, k, 0] < pairs[:, k, 1]).mean()) for k, name in enumerate(names)}
-    note = "iterations, weights and stumps, each of CW and of MultiBoost: " + _listed(sets, counts)
-    return sets.decide(parts, note)
+    sets = sets_of(study, "CW", "MultiBoost")
+    counts = np.array([at_common_error(sets, label) for label in sets.places])
+    names = ("dense", "weights", "stumps")
+    parts = {name: Answer((counts[:, k, 0] < counts[:, k, 1]).mean()) for k, name in enumerate(names)}
+    note = "iterations, weights and stumps, each of CW and of MultiBoost: "
+    return sets.decide(parts, note + _listed(sets, [pairs.ravel() for pairs in counts]))
+
+
+def at_common_error(sets: Sets, label: str) -> np.ndarray:
+    """Return iterations, weights, stumps of CW and MultiBoost, (3, 2), at the least error that both reach."""
+    curves, *held = (
+        sets.values(metric, label, "CW", "MultiBoost").mean(axis=0)
+        for metric in ("curve", "active", "learners")
+    )
+    places = [first_place(curve, common_level(curves)) for curve in curves]
+    return np.array([checkpoints_of(sets.study)[places], *(values[[0, 1], places] for values in held)])
 
 
 # Claims about its solver and its dual
@@ -297,51 +291,52 @@ def coordinate_descent_beats_lbfgsb(study: Study) -> Finding:
 
     Where coordinate descent ends above L-BFGS-B's objective, it can never be as low; the note has both.
     """
-    evidence = study.evidence("figure6")
-    done = [label for label in evidence.datasets if evidence.is_complete(label, "FCD 1", "FCD 2")]
+    evidence, checkpoints = study.evidence("figure6"), np.array(study.protocol("figure6")["checkpoints"])
     wanted = [label for label in FIGURE6_SETS if label in evidence.datasets] or list(evidence.datasets)
-    chosen = [label for label in wanted if label in done]
+    chosen = [label for label in wanted if evidence.is_complete(label, "FCD 1", "FCD 2")]
     if not chosen:
         raise IncompleteEvidenceError(f"figure6: {evidence.status or 'not run'}", stale=bool(evidence.stale))
-    checkpoints = np.array(study.protocol("figure6")["checkpoints"])
-    found = {label: _statements(evidence, label, checkpoints) for label in chosen}
-    note = "; ".join(f"{label}: {said}" for label, (*_, said) in found.items())
-    fastest, nearly, excess, _ = zip(*found.values(), strict=True)
+    found, ends, note = [], [], []
+    for label in chosen:
+        shares, nearly, fastest, last = nearly_reached(evidence, label, checkpoints)
+        ends.append(100 * float(np.mean(evidence.runs("excess", label, "FCD 2"), axis=0)[-1]))
+        found.append((fastest == "FCD 1", max(nearly)))
+        note.append(
+            f"{label}: fastest to round {last} is {fastest}; for L-BFGS-B's objective tau_max of 2, 5, 10 "
+            f"need {_percent(shares)} of its seconds, for 2 % above it {_percent(nearly)}; tau_max = 2 ends "
+            f"{ends[-1]:.1f} % above the optimum"
+        )
     if len(chosen) < len(wanted):
-        said = f"so far, {len(chosen)} of {len(wanted)} sets; {note}"
+        said = f"so far, {len(chosen)} of {len(wanted)} sets; {'; '.join(note)}"
         raise IncompleteEvidenceError(said, stale=bool(evidence.stale))
-    parts = {"fastest": np.mean(fastest), "falls": max(nearly), "accurate": 100.0 * max(excess)}
-    return Finding({name: Answer(float(value)) for name, value in parts.items()}, note=note)
+    fastest, nearly = zip(*found, strict=True)
+    parts = {"fastest": np.mean(fastest), "falls": max(nearly), "accurate": max(ends)}
+    return Finding({name: Answer(float(value)) for name, value in parts.items()}, note="; ".join(note))
 
 
-def _statements(evidence: Evidence, label: str, checkpoints: np.ndarray) -> tuple[bool, float, float, str]:
-    """Return what decides the three statements on one set, and the numbers in words."""
-    late = evidence.curves("late_objective", dataset=label, method="L-BFGS-B").mean(axis=0)
-    finished = evidence.sample("late_rounds", dataset=label, method="L-BFGS-B").values.min()
+def nearly_reached(
+    evidence: Evidence, label: str, checkpoints: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, str, int]:
+    """Compare solvers where L-BFGS-B ended: at the last checkpoint that all of its runs finished.
+
+    Returns the seconds of coordinate descent with tau_max of 2, 5 and 10 over its seconds, to its objective
+    and to 2 % above it (inf: never); who of the paper's solvers is the fastest there; and the iteration.
+    """
+    finished = min(evidence.runs("late_rounds", label, "L-BFGS-B"))
     last = max(int(np.searchsorted(checkpoints, finished, side="right")) - 1, 0)
-    seconds = {
-        method: evidence.curves("seconds_curve", dataset=label, method=method).mean(axis=0)
-        for method in evidence.methods
-    }
-    paper = [method for method in evidence.methods if method != "Newton"]
-    fastest = min(paper, key=lambda method: seconds[method][last])
-    shares, nearly = [], []
+    level = np.mean(evidence.runs("late_objective", label, "L-BFGS-B"), axis=0)[last]
+    seconds = {m: np.mean(evidence.runs("seconds_curve", label, m), axis=0) for m in evidence.methods}
+    fastest = min((m for m in evidence.methods if m != "Newton"), key=lambda m: seconds[m][last])
+    spent = []
     for method in ("FCD 2", "FCD 5", "FCD 10"):
-        objective = evidence.curves("objective", dataset=label, method=method).mean(axis=0)
-        for found, goal in ((shares, late[last]), (nearly, (1 + ACCURATE) * late[last])):
-            reached = np.flatnonzero(objective <= goal)
-            spent = seconds[method][reached[0]] if len(reached) else np.inf
-            found.append(spent / seconds["L-BFGS-B"][last])
-    excess = float(evidence.curves("excess", dataset=label, method="FCD 2").mean(axis=0)[-1])
-    note = (
-        f"fastest to round {checkpoints[last]} is {fastest}; for L-BFGS-B's objective tau_max of 2, 5, 10 "
-        f"need {_percent(shares)} of its seconds, for 2 % above it {_percent(nearly)}; tau_max = 2 ends "
-        f"{100 * excess:.1f} % above the optimum"
-    )
-    return fastest == "FCD 1", max(nearly), excess, note
+        objective = np.mean(evidence.runs("objective", label, method), axis=0)
+        reached = [np.flatnonzero(objective <= goal) for goal in (level, (1 + ACCURATE) * level)]
+        spent.append([seconds[method][some[0]] if len(some) else np.inf for some in reached])
+    shares, nearly = np.array(spent).T / seconds["L-BFGS-B"][last]
+    return shares, nearly, fastest, int(checkpoints[last])
 
 
-def _percent(shares: list[float]) -> str:
+def _percent(shares: np.ndarray) -> str:
     return ", ".join(f"{100 * s:.0f} %" if np.isfinite(s) else "never" for s in shares)
 
 
@@ -350,13 +345,11 @@ def printed_dual_is_the_dual(study: Study) -> Finding:
     """Compare the optimum of (3) as printed, (3c) included, with that of (2)."""
     evidence = study.evidence("theorems").require()
     loss, without, share = (evidence.array(m) for m in ("loss_3c", "duality", "share_3c"))
+    shares = zip(evidence.datasets, share.mean(axis=(0, 2)), strict=True)
     note = (
         f"with (3c) the dual optimum falls short by up to {100 * loss.max():.1f} %; without it both agree to "
         f"{without.max():.0e}; samples that violate (3c) at the optimum, by set: "
-        + ", ".join(
-            f"{label} {100 * value:.0f} %"
-            for label, value in zip(evidence.datasets, share.mean(axis=(0, 2)), strict=True)
-        )
+        + ", ".join(f"{label} {100 * value:.0f} %" for label, value in shares)
     )
     return Finding({"loss": Answer(np.abs(loss).max())}, note=note)
 
@@ -365,33 +358,24 @@ def printed_dual_is_the_dual(study: Study) -> Finding:
 def v_minus_is_positive(study: Study) -> Finding:
     """Count the stumps with V_- = 0 that CW-1 chooses in 200 rounds."""
     evidence = study.evidence("separated").require()
-    perfect, frozen, first = (evidence.array(m) for m in ("perfect", "frozen", "first"))
-    exact, printed = evidence.methods.index("(12)"), evidence.methods.index("(13)")
+    perfect, first = (evidence.array(m, methods=["(12)"])[:, :, 0] for m in ("perfect", "first"))
+    frozen = zip(evidence.datasets, evidence.array("frozen", methods=["(13)"]).mean(axis=(0, 2)), strict=True)
+    earliest = first[first > 0]
     note = (
         "classes whose learning (13) ends for ever, by set: "
-        + ", ".join(
-            f"{label} {value:.1f}"
-            for label, value in zip(evidence.datasets, frozen[:, :, printed].mean(axis=0), strict=True)
-        )
-        + f"; stumps with V_- = 0 on {int((perfect[:, :, exact] > 0).any(axis=0).sum())} of "
-        f"{len(evidence.datasets)} sets, the first in round {_first(first[:, :, exact])}"
+        + ", ".join(f"{label} {value:.1f}" for label, value in frozen)
+        + f"; stumps with V_- = 0 on {int((perfect > 0).any(axis=0).sum())} of {len(evidence.datasets)} sets"
+        f", the first in round {f'{earliest.min():.0f}' if len(earliest) else 'none'}"
     )
-    return Finding({"none": Answer(perfect[:, :, exact].max())}, note=note)
-
-
-def _first(rounds: np.ndarray) -> str:
-    found = rounds[rounds > 0]
-    return f"{found.min():.0f}" if len(found) else "none"
+    return Finding({"none": Answer(perfect.max())}, note=note)
 
 
 @reading.claim("M11")
 def working_sets_save_updates(study: Study) -> Finding:
     """Count updates to equal tolerance (not to equal objective: picks among all end a little lower)."""
     evidence = study.evidence("picks").require()
-    updates = evidence.array("updates").mean(axis=0)
-    names = list(evidence.methods)
-    saved = updates[:, names.index("any")] / updates[:, names.index("violated ones")]
-    turn = updates[:, names.index("in turn")] / updates[:, names.index("violated ones")]
+    updates = evidence.array("updates", methods=("violated ones", "any", "in turn")).mean(axis=0)
+    saved, turn = (updates[:, 1:] / updates[:, :1]).T
     note = "updates among all at random, and among all in turn, over those among violated ones: " + "; ".join(
         f"{label} {a:.1f}, {b:.1f}" for label, a, b in zip(evidence.datasets, saved, turn, strict=True)
     )

@@ -10,24 +10,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernsemble.report.comparisons import paired_p_value
-from kernsemble.report.words import joined
+from kernsemble.report.words import joined, names, span
 from kernsemble.trials.study import Study
 from lin2012.claims import (
     ACCURATE,
     FIVE,
     N_CLASSES,
+    PAPER_SOLVER,
     Sets,
+    at_common_error,
     checkpoints_of,
     common_level,
     first_place,
     iterations_to_common_level,
+    nearly_reached,
     reading,
+    search_ratios,
     seconds_of_searches,
     time_ratios,
 )
 from lin2012.selection import COSTS, chosen_curves, chosen_places
 from lin2012.theory import COORDINATE_DESCENTS, ROUGH, TOLERANCES
-from lin2012.trials import CIFAR_SETS, DIGIT_SETS, PAPER_SETS, SCENE_SETS, SIGN_SETS, UCI_SETS
+from lin2012.trials import CIFAR_SETS, DIGIT_SETS, MO_SETS, PAPER_SETS, SCENE_SETS, SIGN_SETS, UCI_SETS
 
 NAMES = dict(
     zip(
@@ -36,11 +40,11 @@ NAMES = dict(
         strict=True,
     )
 )
-SHORT = dict(zip((*FIVE, "Ada.MO"), ("cw", "cw1", "multiboost", "ecc", "mh", "mo"), strict=True))
+SHORT = dict(zip(FIVE, ["cw", "cw1", "multiboost", "ecc", "mh"], strict=True))
+BOTH = ("CW", "MultiBoost")
 PLACES = {"figure1": UCI_SETS, "figure2": DIGIT_SETS, "figure3": CIFAR_SETS, "figure4": SCENE_SETS}
 PLACES |= {"figure5": SIGN_SETS}
 EXHIBIT = {label: exhibit for exhibit, labels in PLACES.items() for label in labels}
-KEPT = (10, 50, 100)  # iterations at which errors are told besides the last
 
 
 def _runs(study: Study, metric: str, label: str, *methods: str) -> np.ndarray:
@@ -49,20 +53,22 @@ def _runs(study: Study, metric: str, label: str, *methods: str) -> np.ndarray:
     return np.stack([np.array(evidence.runs(metric, label, method)) for method in methods], axis=1)
 
 
-def _sets(study: Study, label: str, *methods: str) -> Sets:
-    """Return a single set; raise unless its runs are complete."""
-    for method in methods:
-        study.evidence(EXHIBIT[label]).require(label, method)
-    return Sets(study, {label: EXHIBIT[label]}, ())
+def _means(study: Study, exhibit: str, metric: str, label: str, *methods: str) -> np.ndarray:
+    """Return mean curves of an exhibit, (methods, points)."""
+    evidence = study.evidence(exhibit)
+    return np.array([np.mean(evidence.runs(metric, label, method), axis=0) for method in methods])
 
 
-def _span(values: object, form: str = ".0f") -> str:
-    low, high = (format(float(some), form) for some in (np.min(values), np.max(values)))
-    return low if low == high else f"{low} to {high}"
+def _all_sets(study: Study, *methods: str) -> Sets:
+    """Return the paper's sets; raise unless these methods are complete on all of them."""
+    for label, exhibit in EXHIBIT.items():
+        for method in methods:
+            study.evidence(exhibit).require(label, method)
+    return Sets(study, EXHIBIT, ())
 
 
 def _some(values: np.ndarray) -> str:
-    return _span(values, ".1f") if len(values) else "no run"
+    return span(values, ".1f") if len(values) else "no run"
 
 
 def _among(labels: list[str]) -> str:
@@ -71,7 +77,7 @@ def _among(labels: list[str]) -> str:
 
 @reading.facts(
     "reach",
-    *(f"{name}_{short}" for name in NAMES.values() for short in ("level", *list(SHORT.values())[:5])),
+    *names(NAMES.values(), ("level", *SHORT.values())),
     *("fewer_least", "fewer_most", "cw1_least", "cw1_most"),
 )
 def iterations_to_the_common_error(study: Study) -> dict[str, float]:
@@ -91,91 +97,52 @@ def iterations_to_the_common_error(study: Study) -> dict[str, float]:
     return facts | spans | {"cw1_least": min(others), "cw1_most": max(others)}
 
 
-MO_NAMES = {label: NAMES[label] for label in (*UCI_SETS, *DIGIT_SETS)}
+@reading.facts("mo", "iterations", "least", "most", "seconds")
+def what_ada_mo_needs(study: Study) -> dict[str, float | str]:
+    """AdaBoost.MO's iterations to the error that it and CW both reach, over CW's, by set.
 
-
-@reading.facts("mo", *(f"{name}_{what}" for name in MO_NAMES.values() for what in ("iterations", "seconds")))
-def what_ada_mo_needs(study: Study) -> dict[str, float]:
-    """AdaBoost.MO's iterations to the error that it and CW both reach, and its seconds in all, over CW's."""
-    facts = {}
-    for label, name in MO_NAMES.items():
-        pair = ("Ada.MO", "CW")
-        needed = iterations_to_common_level(_runs(study, "curve", label, *pair), checkpoints_of(study))
-        seconds = _runs(study, "seconds_curve", label, *pair)[:, :, -1]
-        facts[f"{name}_iterations"] = needed[0] / needed[1]
-        facts[f"{name}_seconds"] = float(np.mean(seconds[:, 0] / seconds[:, 1]))
-    return facts
-
-
-TIMES = ("finished", "all", "solver", "newton", "search", "cw", "cw1", "cw_solver", "cw1_solver")
-
-
-@reading.facts(
-    "clock",
-    *(f"{name}_{what}" for name in NAMES.values() for what in TIMES),
-    *("all_least", "all_most", "newton_least", "newton_most"),
-)
-def seconds_of_methods(study: Study) -> dict[str, float]:
-    """Rounds that L-BFGS-B finished; seconds of MultiBoost over CW's; a search of CW; CW and CW-1 in all.
-
-    ``cw_solver``, ``cw1_solver``: their seconds in the solver.
+    And its seconds in all over CW's, the least and the most of a set; its seconds, the most.
     """
-    facts = {}
-    for label, name in NAMES.items():
-        sets = _sets(study, label, "CW", "CW-1", "MultiBoost", "MultiBoost, L-BFGS-B")
-        in_all, solver = np.exp(np.log(time_ratios(sets, label)).mean(axis=0))
-        seconds = _runs(study, "seconds_curve", label, "CW", "CW-1", "MultiBoost")[:, :, -1]
-        solving = _runs(study, "solver_curve", label, "CW", "CW-1")[:, :, -1]
-        read = (
-            _runs(study, "finished", label, "MultiBoost, L-BFGS-B").mean(),
-            *(in_all, solver, np.mean(seconds[:, 2] / seconds[:, 0])),
-            *(_runs(study, "oracle_seconds", label, "CW").mean(), *seconds.mean(axis=0)[:2]),
-            *solving.mean(axis=0),
+    told, ratios, longest = [], [], []
+    for label in MO_SETS:
+        needed = iterations_to_common_level(
+            _runs(study, "curve", label, "Ada.MO", "CW"), checkpoints_of(study)
         )
-        facts |= {f"{name}_{what}": float(value) for what, value in zip(TIMES, read, strict=True)}
+        seconds = _runs(study, "seconds_curve", label, "Ada.MO", "CW")[:, :, -1]
+        told.append(f"{needed[0] / needed[1]:.1f} on {label}")
+        ratios.append(np.mean(seconds[:, 0] / seconds[:, 1]))
+        longest.append(seconds[:, 0].max())
+    return {"iterations": joined(told), "least": min(ratios), "most": max(ratios), "seconds": max(longest)}
+
+
+@reading.facts("clock", *names(NAMES.values(), "all solver newton"), *names("all newton", "least most"))
+def seconds_of_methods(study: Study) -> dict[str, float]:
+    """Seconds of MultiBoost by L-BFGS-B over CW's, in all and in the solver; in all, with Newton steps."""
+    facts, sets = {}, _all_sets(study, *BOTH, PAPER_SOLVER)
+    for label, name in NAMES.items():
+        ratios = np.log(time_ratios(sets, label))
+        facts[f"{name}_all"], facts[f"{name}_solver"] = np.exp(ratios.mean(axis=0))
+        seconds = _runs(study, "seconds_curve", label, *BOTH)[:, :, -1]
+        facts[f"{name}_newton"] = np.mean(seconds[:, 1] / seconds[:, 0])
     for what in ("all", "newton"):
         values = [facts[f"{name}_{what}"] for name in NAMES.values()]
         facts |= {f"{what}_least": min(values), f"{what}_most": max(values)}
     return facts
 
 
-ENDS = tuple(f"{name}_{short}" for name in NAMES.values() for short in list(SHORT.values())[:5])
-STUMPS = tuple(f"{name}_{short}_stumps" for name in NAMES.values() for short in list(SHORT.values())[:3])
-
-
-@reading.facts(
-    "ends",
-    *STUMPS,
-    *(f"{start}_rounds" for start in ENDS),
-    *(f"{s}_at{t}" for s in ENDS for t in KEPT),
-    *("scenes_full", "scenes_runs"),
-)
-def where_methods_end(study: Study) -> dict[str, float]:
-    """Distinct stumps at the end, rounds run, and errors at some iterations."""
-    facts, places = {}, np.searchsorted(checkpoints_of(study), KEPT)
-    for label, name in NAMES.items():
-        for method in FIVE:
-            start = f"{name}_{SHORT[method]}"
-            facts[f"{start}_rounds"] = float(_runs(study, "rounds", label, method).mean())
-            curve = _runs(study, "curve", label, method).mean(axis=(0, 1))
-            facts |= {f"{start}_at{t}": float(curve[k]) for t, k in zip(KEPT, places, strict=True)}
-            if method in FIVE[:3]:
-                facts[f"{start}_stumps"] = float(_runs(study, "learners", label, method)[:, 0, -1].mean())
-    rounds = _runs(study, "rounds", "SCENE15", "CW").ravel()
-    facts |= {"scenes_full": int((rounds == checkpoints_of(study)[-1]).sum()), "scenes_runs": len(rounds)}
-    return facts
-
-
 @reading.facts(
     "order", "cw_first", "cw1_first", "others_first", "cw_ahead", "cw1_ahead", "shared_classes",
-    *("gist_classes", "pixels_classes", "long_searches", "long_ratio", "other_ratio", "cw1_ratio"),
-    *("weights_fewer", "stumps_more", "dense_fewer"),
+    *("gist_classes", "pixels_classes", "cw_search", "cw1_search", "weights_fewer", "stumps_more"),
+    *("dense_fewer", "at_100"),
 )  # fmt: skip
 def what_the_figures_say(study: Study) -> dict[str, float | str]:
-    """Who errs least on which set, how often that is significant, and what a search and a model cost."""
+    """Who errs least on which set, how often that is significant, and what a search and a model cost.
+
+    ``search``: the most on a set, over MultiBoost's; ``at_100``: sets where MultiBoost's mean curve is below
+    that of CW at 100 distinct stumps.
+    """
     first: dict[str, list[str]] = {method: [] for method in FIVE}
-    ahead, classes, ratios, fewer, more = np.zeros(2, dtype=int), {}, {}, 0, []
-    points, dense = checkpoints_of(study), 0
+    ahead, classes, at_100, sets = np.zeros(2, dtype=int), {}, 0, _all_sets(study, *FIVE)
     for label in PAPER_SETS:
         errors = _runs(study, "error", label, *FIVE)
         means = errors.mean(axis=0)
@@ -183,36 +150,39 @@ def what_the_figures_say(study: Study) -> dict[str, float | str]:
         for k in range(2):
             ahead[k] += means[k] < means[2] and paired_p_value(errors[:, k], errors[:, 2]) < 0.05
         classes[label] = _runs(study, "per_learner", label, "MultiBoost").mean()
-        seconds = np.log(_runs(study, "oracle_seconds", label, "CW", "CW-1", "MultiBoost"))
-        ratios[label] = np.exp((seconds[:, :2] - seconds[:, 2:]).mean(axis=0))
-        both = ("CW", "MultiBoost")
-        curves = _runs(study, "curve", label, *both).mean(axis=0)
-        places = [first_place(mean, common_level(curves)) for mean in curves]
-        weights, stumps = (
-            [_runs(study, m, label, *both).mean(axis=0)[k, places[k]] for k in range(2)]
-            for m in ("active", "learners")
-        )
-        dense += points[places[0]] < points[places[1]]
-        fewer, more = fewer + (weights[0] < weights[1]), [*more, stumps[0] / stumps[1]]
-    long = [label for label in PAPER_SETS if ratios[label][0] > 1.2]
+        at_100 += np.greater(*error_at_stumps(study, label, 100))
+    models = np.array([at_common_error(sets, label) for label in sets.places])
+    dense, weights, stumps = np.moveaxis(models, 1, 0)
+    others = [f"{method} on {joined(found)}" for method, found in list(first.items())[2:] if found]
     return {
         "cw_first": _among(first["CW"]),
         "cw1_first": _among(first["CW-1"]),
-        "others_first": "; ".join(f"{m} on {joined(found)}" for m, found in list(first.items())[2:] if found)
-        or "none",
+        "others_first": "; ".join(others) or "none",
         "cw_ahead": int(ahead[0]),
         "cw1_ahead": int(ahead[1]),
-        "shared_classes": _span([v for label, v in classes.items() if label not in CIFAR_SETS], ".1f"),
+        "shared_classes": span([v for label, v in classes.items() if label not in CIFAR_SETS], ".1f"),
         "gist_classes": classes["CIFAR10 GIST"],
         "pixels_classes": classes["CIFAR10 pixels"],
-        "long_searches": _among(long),
-        "long_ratio": _span([ratios[label][0] for label in long] or [0], ".1f"),
-        "other_ratio": max((ratios[d][0] for d in PAPER_SETS if d not in long), default=0.0),
-        "cw1_ratio": max(ratio[1] for ratio in ratios.values()),
-        "weights_fewer": int(fewer),
-        "stumps_more": _span(more, ".1f"),
-        "dense_fewer": int(dense),
+        "cw_search": max(search_ratios(sets, "CW")),
+        "cw1_search": max(search_ratios(sets, "CW-1")),
+        "weights_fewer": int((weights[:, 0] < weights[:, 1]).sum()),
+        "stumps_more": span(stumps[:, 0] / stumps[:, 1], ".1f"),
+        "dense_fewer": int((dense[:, 0] < dense[:, 1]).sum()),
+        "at_100": int(at_100),
     }
+
+
+def error_at_stumps(study: Study, label: str, count: int) -> list[float]:
+    """Return the mean test errors of CW and MultiBoost where their mean curves reach so many stumps."""
+    stumps, curves = (_runs(study, m, label, *BOTH).mean(axis=0) for m in ("learners", "curve"))
+    return [float(np.interp(count, x, y)) for x, y in zip(stumps, curves, strict=True)]
+
+
+@reading.facts("stumps", *names("vowel pendigits", "cw multiboost"))
+def errors_at_100_stumps(study: Study) -> dict[str, float]:
+    """Mean test error where mean curves reach 100 distinct stumps."""
+    errors = [error for label in ("VOWEL", "PENDIGITS") for error in error_at_stumps(study, label, 100)]
+    return dict(zip(names("vowel pendigits", "cw multiboost"), errors, strict=True))
 
 
 OPTIMUM_SETS = ("wine", "iris", "vehicle", "segment", "VOWEL")
@@ -223,7 +193,7 @@ def the_same_optimum(study: Study) -> dict[str, float]:
     """The largest relative difference of CW's and MultiBoost's optima; rounds of CW on VOWEL and segment."""
     evidence, differences, rounds = study.evidence("optimum"), [], []
     for C in (100, 1000):
-        pair = (f"CW, C = {C}", f"MultiBoost, C = {C}")
+        pair = [f"{name}, C = {C}" for name in BOTH]
         values = evidence.array("objective", OPTIMUM_SETS, pair)
         differences.append(np.abs(values[..., 0] / values[..., 1] - 1.0).max())
         counts = evidence.array("rounds", ("VOWEL", "segment"), pair).mean(axis=0)
@@ -231,58 +201,24 @@ def the_same_optimum(study: Study) -> dict[str, float]:
     return {"difference": max(differences), "rounds_least": min(rounds), "rounds_most": max(rounds)}
 
 
-@reading.facts(
-    "stumps", *(f"{name}_{short}" for name in ("vowel", "pendigits") for short in ("cw", "multiboost"))
-)
-def errors_at_100_stumps(study: Study) -> dict[str, float]:
-    """Mean test error where mean curves reach 100 distinct stumps."""
-    facts = {}
-    for label in ("VOWEL", "PENDIGITS"):
-        for method in ("CW", "MultiBoost"):
-            learners, curve = (
-                _runs(study, m, label, method).mean(axis=(0, 1)) for m in ("learners", "curve")
-            )
-            facts[f"{NAMES[label]}_{SHORT[method]}"] = float(np.interp(100, learners, curve))
-    return facts
-
-
 SOLVED = {"VOWEL": "vowel", "USPS": "usps", "SCENE15": "scenes"}
 
 
-@reading.facts(
-    "figure6", "above", *(
-        f"{name}_{what}" for name in SOLVED.values()
-        for what in ("share", "rounds", "seconds", "newton_seconds", "late")
-    )
-)  # fmt: skip
+@reading.facts("figure6", "above", "reached", *names(SOLVED.values(), ["share"]))
 def how_solvers_compare(study: Study) -> dict[str, float | str]:
-    """FCD 2 to 2 % above L-BFGS-B's last objective, as a share of its seconds; the others' ends."""
-    evidence, checkpoints = study.evidence("figure6"), np.array(study.protocol("figure6")["checkpoints"])
-    facts, above = {}, []
+    """FCD 2 to 2 % above L-BFGS-B's last objective, as a share of its seconds.
+
+    ``above``: percent above the optimum at the end, with two or more working set iterations; ``reached``:
+    sets where one of these comes to L-BFGS-B's own last objective.
+    """
+    evidence, facts, above, reached = study.evidence("figure6"), {}, [], []
+    checkpoints = np.array(study.protocol("figure6")["checkpoints"])
     for label, name in SOLVED.items():
-        read = {
-            (metric, method): np.array(evidence.runs(metric, label, method))
-            for metric, method in (
-                ("late_objective", "L-BFGS-B"), ("late_rounds", "L-BFGS-B"), ("late_excess", "L-BFGS-B"),
-                ("seconds_curve", "L-BFGS-B"), ("seconds_curve", "FCD 2"), ("objective", "FCD 2"),
-                ("seconds_curve", "Newton"), ("rounds", "Newton"),
-            )
-        }  # fmt: skip
-        finished = read["late_rounds", "L-BFGS-B"]
-        last = max(int(np.searchsorted(checkpoints, finished.min(), side="right")) - 1, 0)
-        goal = (1 + ACCURATE) * read["late_objective", "L-BFGS-B"].mean(axis=0)[last]
-        seconds = {m: read["seconds_curve", m].mean(axis=0) for m in ("L-BFGS-B", "FCD 2", "Newton")}
-        reached = np.flatnonzero(read["objective", "FCD 2"].mean(axis=0) <= goal)
-        spent = seconds["FCD 2"][reached[0]] if len(reached) else np.inf
-        facts |= {
-            f"{name}_share": spent / seconds["L-BFGS-B"][last],
-            f"{name}_rounds": finished.mean(),
-            f"{name}_seconds": seconds["L-BFGS-B"][-1],
-            f"{name}_newton_seconds": seconds["Newton"][-1],
-            f"{name}_late": 100 * read["late_excess", "L-BFGS-B"].mean(axis=0)[-1],
-        }
+        shares, nearly, _, _ = nearly_reached(evidence, label, checkpoints)
+        facts[f"{name}_share"] = nearly[0]
+        reached += [label] if np.isfinite(shares).any() else []
         above += [np.mean(evidence.runs("excess", label, m), axis=0)[-1] for m in COORDINATE_DESCENTS[1:]]
-    return facts | {"above": _span(100 * np.array(above), ".1f")}
+    return facts | {"above": span(100 * np.array(above), ".1f"), "reached": _among(reached)}
 
 
 @reading.facts("picks", "vowel_segment", "wine")
@@ -291,7 +227,7 @@ def updates_saved(study: Study) -> dict[str, str]:
     evidence, facts = study.evidence("picks"), {}
     for name, labels in (("vowel_segment", ("VOWEL", "segment")), ("wine", ("wine",))):
         updates = evidence.array("updates", labels, ("violated ones", "any", "in turn")).mean(axis=0)
-        facts[name] = _span(updates[:, 1:] / updates[:, :1], ".1f")
+        facts[name] = span(updates[:, 1:] / updates[:, :1], ".1f")
     return facts
 
 
@@ -299,13 +235,15 @@ def updates_saved(study: Study) -> dict[str, str]:
 def constraint_3c(study: Study) -> dict[str, float | str]:
     """How far (3c) lowers the optimum of VOWEL, in percent; who violates it; the agreement without it."""
     evidence, method = study.evidence("theorems"), ("(2) and (3)",)
-    loss = 100 * evidence.array("loss_3c", ("VOWEL",), method)
+    share = {
+        d: evidence.array("share_3c", (d,), method).ravel() for d in ("VOWEL", "vehicle", "wine", "iris")
+    }
     return {
-        "loss": _span(loss),
-        "duality": float(evidence.array("duality", ("wine", "iris", "vehicle", "VOWEL"), method).max()),
-        "share": 100 * float(evidence.array("share_3c", ("VOWEL",), method).mean()),
-        "vehicle": int((evidence.array("share_3c", ("vehicle",), method) > 0).sum()),
-        "others": int((evidence.array("share_3c", ("wine", "iris"), method) > 0).sum()),
+        "loss": span(100 * evidence.array("loss_3c", ("VOWEL",), method)),
+        "duality": float(evidence.array("duality", share, method).max()),
+        "share": 100 * float(share["VOWEL"].mean()),
+        "vehicle": int((share["vehicle"] > 0).sum()),
+        "others": int((share["wine"] > 0).sum() + (share["iris"] > 0).sum()),
     }
 
 
@@ -317,37 +255,25 @@ def steps_12_and_13(study: Study) -> dict[str, float]:
     return {"difference": max(differences[:2]), "wine": differences[2]}
 
 
-LEAF_SETS = ("wine", "VOWEL", "segment", "PENDIGITS")
-
-
 @reading.facts("modern", "leaves", "wine_leaves", "diverged", "worst")
 def leaves_and_divergence(study: Study) -> dict[str, float | str]:
     """Leaves that CW uses, in percent; fits of LightGBM with two leaves on segment that err beyond 20 %."""
     evidence, rounds = study.evidence("modern"), study.protocol("modern")["modern_rounds"]
-    classes = {"VOWEL": N_CLASSES["VOWEL"], "wine": 3, "segment": 7, "PENDIGITS": 10}
-    shares = {
-        label: 100 * evidence.array("leaves", (label,), ("CW",)).mean() / (2 * rounds * classes[label])
-        for label in LEAF_SETS
-    }
+    wine, *others = (
+        100 * evidence.array("leaves", (label,), ("CW",)).mean() / (2 * rounds * N_CLASSES[label])
+        for label in ("wine", "VOWEL", "segment", "PENDIGITS")
+    )
     errors = evidence.array("error", ("segment",), ("LightGBM, 2 leaves",)).ravel()
-    return {
-        "leaves": _span([shares[label] for label in LEAF_SETS[1:]]),
-        "wine_leaves": shares["wine"],
-        "diverged": int((errors > 20).sum()),
-        "worst": errors.max(),
-    }
+    diverged = int((errors > 20).sum())
+    return {"leaves": span(others), "wine_leaves": wine, "diverged": diverged, "worst": errors.max()}
 
 
 @reading.facts("trees", "needed", "reached")
 def trees_on_pendigits(study: Study) -> dict[str, float]:
     """What the better of MultiBoost and AdaBoost.ECC reaches at the end, and CW-1's rounds to it."""
-    evidence, points = study.evidence("trees"), study.protocol("trees")["tree_points"]
-    curves = {
-        method: np.mean(evidence.runs("curve", "PENDIGITS", method), axis=0)
-        for method in ("CW-1", "MultiBoost", "Ada.ECC")
-    }
-    reached = min(curves["MultiBoost"][-1], curves["Ada.ECC"][-1])
-    return {"needed": points[first_place(curves["CW-1"], reached)], "reached": reached}
+    own, *others = _means(study, "trees", "curve", "PENDIGITS", "CW-1", "MultiBoost", "Ada.ECC")
+    reached = min(curve[-1] for curve in others)
+    return {"needed": study.protocol("trees")["tree_points"][first_place(own, reached)], "reached": reached}
 
 
 @reading.facts("stopping", "vowel_cw")
@@ -357,29 +283,32 @@ def cw_on_the_runs_of_stopping(study: Study) -> dict[str, float]:
     return {"vowel_cw": float(study.evidence("figure1").array("error", ["VOWEL"], ["CW"], runs).mean())}
 
 
+SELECTED = {"CIFAR10 GIST": "gist", "CIFAR10 pixels": "pixels"}
+
+
 @reading.facts(
     "selected",
-    *(f"{name}_{what}" for name in ("gist", "pixels") for what in ("Cs", "cw", "small", "large")),
-    *("gist_small_classes", "gist_large_classes"),
+    *names(
+        SELECTED.values(),
+        ["Cs", "cw", "small", "large", "lead", "lead_small", "classes_small", "classes_large"],
+    ),
 )
 def what_was_selected_for_multiboost(study: Study) -> dict[str, float | str]:
     """Selected C on CIFAR-10, and MultiBoost's errors where its C is at most 1000, and above.
 
-    And the classes in which a stump has a weight, on GIST.
+    ``lead``: its mean error minus that of CW, over all runs and over those with the small C; ``classes``: in
+    which a stump has a weight.
     """
-    facts = {}
-    for label, name in (("CIFAR10 GIST", "gist"), ("CIFAR10 pixels", "pixels")):
-        C, own = _runs(study, "C", label, "MultiBoost", "CW").T
-        errors = _runs(study, "error", label, "MultiBoost")[:, 0]
-        classes = _runs(study, "per_learner", label, "MultiBoost")[:, 0]
-        small = C <= 1000
-        facts |= {f"{name}_Cs": _span(C), f"{name}_cw": _span(own)}
-        facts |= {f"{name}_small": _some(errors[small]), f"{name}_large": _some(errors[~small])}
-        if name == "gist":
-            facts |= {
-                "gist_small_classes": _some(classes[small]),
-                "gist_large_classes": _some(classes[~small]),
-            }
+    facts: dict[str, float | str] = {}
+    for label, name in SELECTED.items():
+        (own_C, C), (own, errors) = (_runs(study, m, label, *BOTH).T for m in ("C", "error"))
+        classes, small = _runs(study, "per_learner", label, "MultiBoost")[:, 0], C <= 1000
+        facts |= {
+            f"{name}_Cs": span(C), f"{name}_cw": span(own_C), f"{name}_lead": (errors - own).mean(),
+            f"{name}_lead_small": f"{(errors - own)[small].mean():.1f}" if small.any() else "no number",
+            f"{name}_small": _some(errors[small]), f"{name}_large": _some(errors[~small]),
+            f"{name}_classes_small": _some(classes[small]), f"{name}_classes_large": _some(classes[~small]),
+        }  # fmt: skip
     return facts
 
 
@@ -389,161 +318,57 @@ def seconds_of_the_exhaustive_code(study: Study) -> dict[str, float]:
 
     And over those of CW.
     """
-    rounds = int(checkpoints_of(study)[-1])
     timed = study.evidence("codes").array("round_seconds", DIGIT_SETS, ["exhaustive"])
-    seconds = rounds * timed.mean(axis=0).ravel()
-    own = [_runs(study, "seconds_curve", label, "CW")[..., -1].mean() for label in DIGIT_SETS]
-    ratios = seconds / own
-    return {
-        "least": seconds.min(),
-        "most": seconds.max(),
-        "least_ratio": ratios.min(),
-        "most_ratio": ratios.max(),
-    }
+    seconds = checkpoints_of(study)[-1] * timed.mean(axis=0).ravel()
+    ratios = seconds / [_runs(study, "seconds_curve", label, "CW")[..., -1].mean() for label in DIGIT_SETS]
+    spans = {"least_ratio": ratios.min(), "most_ratio": ratios.max()}
+    return {"least": seconds.min(), "most": seconds.max()} | spans
 
 
-@reading.facts("unlimited", "wine_apart", "vowel_apart", "vowel_paper", "vowel_newton")
+@reading.facts("unlimited", "wine_apart", "vowel_apart")
 def what_the_limit_hides(study: Study) -> dict[str, float]:
-    """The largest difference of the two mean curves of test errors, and the seconds on VOWEL."""
-    evidence, facts, pair = study.evidence("unlimited"), {}, ("L-BFGS-B", "Newton")
-    for label, name in (("wine", "wine"), ("VOWEL", "vowel")):
-        curves = [np.mean(evidence.runs("curve", label, method), axis=0) for method in pair]
-        facts[f"{name}_apart"] = np.abs(curves[0] - curves[1]).max()
-    for method, name in zip(pair, ("paper", "newton"), strict=True):
-        facts[f"vowel_{name}"] = np.mean(evidence.runs("seconds_curve", "VOWEL", method), axis=0)[-1]
-    return facts
+    """The largest difference of the two mean curves of test errors."""
+    pairs = (_means(study, "unlimited", "curve", label, "L-BFGS-B", "Newton") for label in ("wine", "VOWEL"))
+    return dict(zip(("wine_apart", "vowel_apart"), (np.abs(a - b).max() for a, b in pairs), strict=True))
 
 
-@reading.facts(
-    "accuracy",
-    *(
-        f"{name}_{what}_{level}"
-        for name in ("vowel", "segment") for what in ("paper", "newton") for level in ("coarse", "fine")
-    ),
-    *(f"{name}_{method}_until" for name in ("vowel", "segment") for method in ("paper", "newton")),
-    *("coarse", "fine"),
-)  # fmt: skip
+RACED_BY = {"paper": "L-BFGS-B", "newton": "Newton"}
+
+
+@reading.facts("accuracy", *names("vowel segment", RACED_BY, "coarse fine until"))
 def seconds_against_accuracy(study: Study) -> dict[str, float]:
     """Seconds of L-BFGS-B and of Newton steps over those of FCD, at the coarsest accuracy and at 1e-5.
 
     ``until``: the finest accuracy to which FCD takes fewer seconds, there and at all coarser ones.
     """
-    evidence = study.evidence("accuracy")
+    evidence, facts = study.evidence("accuracy"), {}
     levels = list(study.protocol("accuracy")["accuracies"])
-    chosen = {"coarse": 0, "fine": levels.index(1e-5)}
-    facts = {name: levels[k] for name, k in chosen.items()}
-    for label, short in (("VOWEL", "vowel"), ("segment", "segment")):
-        seconds = {
-            method: np.mean(evidence.runs("seconds_curve", label, method), axis=0)
-            for method in ("FCD", "L-BFGS-B", "Newton")
-        }
-        for level, k in chosen.items():
-            for what, method in (("paper", "L-BFGS-B"), ("newton", "Newton")):
-                facts[f"{short}_{what}_{level}"] = seconds[method][k] / seconds["FCD"][k]
-        for what, method in (("paper", "L-BFGS-B"), ("newton", "Newton")):
-            both = min(len(seconds["FCD"]), len(seconds[method]))
-            behind = np.flatnonzero(seconds[method][:both] <= seconds["FCD"][:both])
+    for label in ("VOWEL", "segment"):
+        own = np.mean(evidence.runs("seconds_curve", label, "FCD"), axis=0)
+        for what, method in RACED_BY.items():
+            other, start = np.mean(evidence.runs("seconds_curve", label, method), axis=0), label.lower()
+            for end, k in (("coarse", 0), ("fine", levels.index(1e-5))):
+                facts[f"{start}_{what}_{end}"] = other[k] / own[k]
+            both = min(len(own), len(other))
+            behind = np.flatnonzero(other[:both] <= own[:both])
             faster = behind[0] if len(behind) else both  # levels, from the coarsest
-            facts[f"{short}_{what}_until"] = _power(levels[faster - 1]) if faster else "at no accuracy"
+            said = f"down to an accuracy of {100 * levels[faster - 1]:g} %" if faster else "at no accuracy"
+            facts[f"{start}_{what}_until"] = said
     return facts
 
 
-def _power(value: float) -> str:
-    """Say down to which accuracy."""
-    return f"down to an accuracy of {100 * value:g} %"
-
-
-LEARNED = {"VOWEL": "vowel", "PENDIGITS": "pendigits"}
-
-
-@reading.facts(
-    "learning",
-    *(
-        f"{name}_{short}_{end}"
-        for name in LEARNED.values() for short in ("cw", "cw1", "multiboost", "best")
-        for end in ("first", "last")
-    ),
-    *("smallest", "rounds", "smallest_share"),
-)  # fmt: skip
-def errors_with_few_and_all_samples(study: Study) -> dict[str, float]:
-    """Mean test errors with the smallest share of the training set and with all of it; who errs least."""
-    evidence, protocol = study.evidence("learning"), study.protocol("learning")
-    facts = {"rounds": protocol["learning_rounds"], "smallest_share": 100 * protocol["shares"][0]}
-    facts["smallest"] = int(evidence.runs("sizes", "VOWEL", "CW")[0][0])
-    for label, name in LEARNED.items():
-        means = {m: np.mean(evidence.runs("error", label, m), axis=0) for m in FIVE}
+@reading.facts("learning", *names("vowel pendigits", ["best"], "first last"))
+def who_errs_least_with_few_and_all_samples(study: Study) -> dict[str, str]:
+    """Who has the lowest mean error with the smallest share of the training set, and with all of it."""
+    facts = {}
+    for label in ("VOWEL", "PENDIGITS"):
+        means = _means(study, "learning", "error", label, *FIVE)
         for k, end in ((0, "first"), (-1, "last")):
-            facts[f"{name}_best_{end}"] = min(FIVE, key=lambda m, k=k, means=means: means[m][k])
-        for method in ("CW", "CW-1", "MultiBoost"):
-            curve, start = np.mean(evidence.runs("error", label, method), axis=0), f"{name}_{SHORT[method]}"
-            facts |= {f"{start}_first": curve[0], f"{start}_last": curve[-1]}
+            facts[f"{NAMES[label]}_best_{end}"] = FIVE[means[:, k].argmin()]
     return facts
 
 
-COSTED = {"VOWEL": "vowel", "segment": "segment"}
 WHEN = ("early", "late")  # C chosen where figures 1 to 5 choose it, or after all rounds
-
-
-@reading.facts(
-    "costs",
-    *(
-        f"{name}_{short}_{what}_{when}"
-        for name in COSTED.values() for short in ("cw", "multiboost") for what in ("C", "error")
-        for when in WHEN
-    ),
-    *(f"{name}_lead_{when}" for name in COSTED.values() for when in WHEN),
-    *(
-        f"{name}_{short}_{what}"
-        for name in COSTED.values() for short in ("cw", "multiboost")
-        for what in ("true", "truncated", "share", "weights", "stumps", "needed", "seems")
-    ),
-    *(f"{name}_level" for name in COSTED.values()),
-    *(f"{name}_classes" for name in COSTED.values()),
-    *("early", "rounds", "runs", "place"),
-)  # fmt: skip
-def what_the_choice_of_c_does(study: Study) -> dict[str, float | str]:
-    """Errors after all rounds by when C is chosen; and, at the late choice, what true curves and truncated
-    weights say at the place, the share of weights that are not 0 at the end, and the weights and stumps where
-    both methods reach the lowest common error.
-
-    ``needed``, ``seems``: iterations to that error, by the true curves and by truncated weights.
-    """
-    points = np.array(study.protocol("costs")["checkpoints"])
-    early = early_choice(study)
-    place, facts = KEPT[1], {"early": early, "rounds": int(points[-1]), "place": KEPT[1]}
-    last = {"early": int(np.searchsorted(points, early)), "late": len(points) - 1}
-    for label, name in COSTED.items():
-        classes = {"VOWEL": N_CLASSES["VOWEL"], "segment": 7}[label]
-        ends, curves = {}, {}
-        for method in ("CW", "MultiBoost"):
-            start = f"{name}_{SHORT[method]}"
-            for when, k in last.items():
-                ends[method, when] = chosen_curves(study, label, method, "curve", k)[:, -1].mean()
-                chosen = [COSTS[j] for j in chosen_places(study, label, method, k)]
-                facts |= {f"{start}_C_{when}": _span(chosen), f"{start}_error_{when}": ends[method, when]}
-            read = {
-                metric: chosen_curves(study, label, method, metric).mean(axis=0)
-                for metric in ("curve", "truncated", "active", "learners")
-            }
-            curves[method], at = read, int(np.searchsorted(points, place))
-            facts[f"{start}_true"], facts[f"{start}_truncated"] = read["curve"][at], read["truncated"][at]
-            stumps = read["learners"][-1] * (1 if method == "CW" else classes)
-            facts[f"{start}_share"] = read["active"][-1] / stumps
-            if method == "MultiBoost":
-                facts[f"{name}_classes"] = read["active"][-1] / read["learners"][-1]
-        for when in WHEN:
-            facts[f"{name}_lead_{when}"] = ends["MultiBoost", when] - ends["CW", when]
-        level = common_level(np.array([read["curve"] for read in curves.values()]))
-        facts |= {f"{name}_level": level, "runs": len(chosen_places(study, label, "CW"))}
-        for method, read in curves.items():
-            start, k = f"{name}_{SHORT[method]}", first_place(read["curve"], level)
-            facts |= {f"{start}_weights": read["active"][k], f"{start}_stumps": read["learners"][k]}
-            facts[f"{start}_needed"] = points[k]
-            facts[f"{start}_seems"] = points[first_place(read["truncated"], level)]
-    return facts
-
-
-MAPPED = ("USPS", "PENDIGITS", "SCENE15", "CIFAR10 GIST", "CIFAR10 pixels")
 
 
 @dataclass(frozen=True)
@@ -560,6 +385,8 @@ class Ends:
         Iterations to the lowest error that both reach at the late choice, and what the models hold there.
     truncated : tuple of float
         Iterations to that error by curves of the last weights.
+    true, last : tuple of float
+        Errors after 50 rounds, with the weights of then and with the last ones, at the late choice.
     """
 
     C: dict[str, tuple[str, str]]
@@ -569,32 +396,42 @@ class Ends:
     weights: tuple[float, float]
     stumps: tuple[float, float]
     truncated: tuple[float, float]
+    true: tuple[float, float]
+    last: tuple[float, float]
+
+    def lead(self, when: str) -> float:
+        """Return MultiBoost's last error minus that of CW."""
+        return float(-np.subtract(*self.errors[when]))
 
 
-def where_both_end(study: Study, label: str) -> Ends:
-    """Return the ends on a set of the exhibit map; raise where its trials wait."""
-    both, points = ("CW", "MultiBoost"), checkpoints_of(study)
-    last = {"early": int(np.searchsorted(points, early_choice(study))), "late": len(points) - 1}
+PLACE = 50  # iterations, at which true curves and those of the last weights are told
+
+
+def where_both_end(study: Study, label: str, exhibit: str = "map") -> Ends:
+    """Return the ends on a set of the exhibits map or costs; raise where its trials wait."""
+    points = checkpoints_of(study)
+    stops = {"early": int(np.searchsorted(points, early_choice(study))), "late": len(points) - 1}
     C, errors = {}, {}
-    for when, k in last.items():
-        places = [chosen_places(study, label, name, k, "map") for name in both]
-        C[when] = tuple(_span([COSTS[j] for j in own]) for own in places)
+    for when, k in stops.items():
+        places = [chosen_places(study, label, name, k, exhibit) for name in BOTH]
+        C[when] = tuple(span([COSTS[j] for j in own]) for own in places)
         errors[when] = tuple(
-            float(chosen_curves(study, label, name, "curve", k, "map")[:, -1].mean()) for name in both
+            float(chosen_curves(study, label, name, "curve", k, exhibit)[:, -1].mean()) for name in BOTH
         )
     read = {
-        metric: [chosen_curves(study, label, name, metric, -1, "map").mean(axis=0) for name in both]
+        metric: np.array([chosen_curves(study, label, m, metric, -1, exhibit).mean(axis=0) for m in BOTH])
         for metric in ("curve", "truncated", "active", "learners")
     }
-    level = common_level(np.array(read["curve"]))
+    level, both, place = common_level(read["curve"]), [0, 1], int(np.searchsorted(points, PLACE))
     at, seems = ([first_place(curve, level) for curve in read[m]] for m in ("curve", "truncated"))
-    slots = [read["learners"][0][-1], read["learners"][1][-1] * N_CLASSES[label]]
     found = {
-        "shares": [read["active"][k][-1] / slots[k] for k in range(2)],
+        "shares": read["active"][:, -1] / (read["learners"][:, -1] * [1, N_CLASSES[label]]),
         "dense": points[at],
-        "weights": [read["active"][k][at[k]] for k in range(2)],
-        "stumps": [read["learners"][k][at[k]] for k in range(2)],
+        "weights": read["active"][both, at],
+        "stumps": read["learners"][both, at],
         "truncated": points[seems],
+        "true": read["curve"][:, place],
+        "last": read["truncated"][:, place],
     }
     return Ends(C, errors, **{name: tuple(map(float, pair)) for name, pair in found.items()})
 
@@ -605,10 +442,35 @@ def early_choice(study: Study) -> int:
 
 
 @reading.facts(
+    "costs",
+    *names("vowel segment", ["lead"], WHEN),
+    *names("vowel segment", "cw multiboost", "true truncated needed seems"),
+    *("early", "rounds", "place"),
+)
+def what_the_choice_of_c_does(study: Study) -> dict[str, float | str]:
+    """MultiBoost's error minus CW's by when C is chosen; and, at the late choice, true curves and truncated
+    weights at the place.
+
+    ``needed``, ``seems``: iterations to the lowest common error, by the true curves and by truncated weights.
+    """
+    facts = {"early": early_choice(study), "rounds": int(checkpoints_of(study)[-1]), "place": PLACE}
+    for label in ("VOWEL", "segment"):
+        end = where_both_end(study, label, "costs")
+        facts |= {f"{label.lower()}_lead_{when}": end.lead(when) for when in WHEN}
+        pairs = {"true": end.true, "truncated": end.last, "needed": end.dense, "seems": end.truncated}
+        for what, pair in pairs.items():
+            facts |= {f"{label.lower()}_{SHORT[m]}_{what}": v for m, v in zip(BOTH, pair, strict=True)}
+    return facts
+
+
+MAPPED = ("USPS", "PENDIGITS", "SCENE15", "CIFAR10 GIST", "CIFAR10 pixels")
+
+
+@reading.facts(
     "map",
     *("sets", "names", "moved", "ahead_early", "ahead_late", "dense", "sparse", "fewer_rounds"),
     *("fewer_weights", "fewer_stumps", "late_rounds", "early_rounds", "slower_cw", "slower_multiboost"),
-    *(f"{name}_{what}" for name in ("gist", "pixels") for what in ("early", "late", "C_early", "C_late")),
+    *names(SELECTED.values(), ("early", "late", "C_early", "C_late")),
 )
 def c_by_rounds_on_large_sets(study: Study) -> dict[str, float | str]:
     """Count sets: where MultiBoost's C moves when it is chosen late, and what M4, M5 and M8 count then.
@@ -629,129 +491,95 @@ def c_by_rounds_on_large_sets(study: Study) -> dict[str, float | str]:
         "late_rounds": int(checkpoints_of(study)[-1]),
     }
     for k, name in enumerate(("cw", "multiboost")):
-        facts[f"slower_{name}"] = _span([end.truncated[k] / end.dense[k] for end in found], ".1f")
-    for when in WHEN:
-        facts[f"ahead_{when}"] = sum(np.less(*end.errors[when]) for end in found)
+        facts[f"slower_{name}"] = span([end.truncated[k] / end.dense[k] for end in found], ".1f")
     for what, pairs in (("rounds", "dense"), ("weights", "weights"), ("stumps", "stumps")):
         facts[f"fewer_{what}"] = sum(np.less(*getattr(end, pairs)) for end in found)
-    for label, name in (("CIFAR10 GIST", "gist"), ("CIFAR10 pixels", "pixels")):
-        for when in WHEN:
-            own, other = ends[label].errors[when]
-            facts |= {f"{name}_{when}": other - own, f"{name}_C_{when}": ends[label].C[when][1]}
+    for when in WHEN:
+        facts[f"ahead_{when}"] = sum(end.lead(when) > 0 for end in found)
+        for label, name in SELECTED.items():
+            facts[f"{name}_{when}"] = ends[label].lead(when)
+            facts[f"{name}_C_{when}"] = ends[label].C[when][1]
     return facts
 
 
-@reading.facts(
-    "votes",
-    *(
-        f"{name}_{what}"
-        for name in ("vowel", "usps", "pendigits")
-        for what in ("one", "own", "cw", "needed", "cw_needed")
-    ),
-    "runs",
-)
-def one_stump_or_one_a_class(study: Study) -> dict[str, float]:
-    """AdaBoost.MH's errors with one stump a round, and with one a class, beside CW's on the same runs.
+VOTED = ("VOWEL", "USPS", "PENDIGITS")
 
-    ``needed``: iterations of AdaBoost.MH with one a class, and of CW, to the lowest error that both reach.
+
+@reading.facts("votes", "turned", *names("vowel usps pendigits", ("cw", "needed", "cw_needed")))
+def one_stump_or_one_a_class(study: Study) -> dict[str, float | str]:
+    """CW's errors on the runs on which AdaBoost.MH has one stump a class.
+
+    ``needed``: iterations of AdaBoost.MH with one a class, and of CW, to the lowest error that both reach;
+    ``turned``: sets where AdaBoost.MH needs fewer.
     """
-    evidence, facts, points = study.evidence("votes"), {}, checkpoints_of(study)
-    for label in ("VOWEL", "USPS", "PENDIGITS"):
+    evidence, facts, turned, points = study.evidence("votes"), {}, [], checkpoints_of(study)
+    for label in VOTED:
         name, curves = NAMES[label], np.array(evidence.runs("curve", label, "one a class"))
         own = _runs(study, "curve", label, "CW")[: len(curves), 0]
         means = np.array([own.mean(axis=0), curves.mean(axis=0)])
-        needed = points[[first_place(mean, common_level(means)) for mean in means]]
-        facts |= {
-            f"{name}_one": np.mean(evidence.runs("error", label, "one")),
-            f"{name}_own": means[1, -1], f"{name}_cw": means[0, -1],
-            f"{name}_needed": needed[1], f"{name}_cw_needed": needed[0], "runs": len(curves),
-        }  # fmt: skip
-    return facts
+        cw, needed = points[[first_place(mean, common_level(means)) for mean in means]]
+        facts |= {f"{name}_cw": means[0, -1], f"{name}_needed": needed, f"{name}_cw_needed": cw}
+        turned += [label] if needed < cw else []
+    return facts | {"turned": _among(turned)}
 
 
-@reading.facts("searches", "sets", "most_plain", "most_bounded", "saved_least", "saved_most")
+@reading.facts("searches", "sets", "most_plain", "saved_least", "saved_most")
 def searches_with_and_without_bounds(study: Study) -> dict[str, float]:
     """Seconds of a search in CW over one in MultiBoost, the most of a set; by what factor the bounds help."""
     bounded, plain = (seconds_of_searches(study, how) for how in ("bounded", "plain"))
-    return {
-        "sets": len(plain),
-        "most_plain": (plain[:, 0] / plain[:, 1]).max(),
-        "most_bounded": (bounded[:, 0] / bounded[:, 1]).max(),
-        "saved_least": (plain / bounded).min(),
-        "saved_most": (plain / bounded).max(),
-    }
+    saved, most = plain / bounded, (plain[:, 0] / plain[:, 1]).max()
+    return {"sets": len(plain), "most_plain": most, "saved_least": saved.min(), "saved_most": saved.max()}
 
 
 RACED = {"VOWEL": "vowel", "SCENE15": "scenes"}
-GOALS = {"two": 0.02, "one": 0.01}  # above the lowest objective, relatively
-ROUGH_NAMES = dict(zip(ROUGH, ("tenth", "thousandth", "fine"), strict=True)) | {"L-BFGS-B": "default"}
+GOALS = {"two": ACCURATE, "one": ACCURATE / 2}  # above the lowest objective, relatively
+ENDED = {"FCD 2": "fcd", "L-BFGS-B, 1e-5": "fine", "L-BFGS-B, 1e-1": "tenth"}
 
 
 @reading.facts(
-    "tolerances",
-    *(
-        f"{name}_{how}_{what}"
-        for name in RACED.values()
-        for how in (*ROUGH_NAMES.values(), "fcd")
-        for what in ("seconds", "above")
-    ),
-    *(f"{name}_{how}_{goal}" for name in RACED.values() for how in ("default", "best") for goal in GOALS),
-)
-def lbfgsb_at_several_tolerances(study: Study) -> dict[str, float | str]:
-    """Where L-BFGS-B ends at each tolerance, and coordinate descent with two working set iterations.
-
-    ``seconds``: until the last round; ``above``: percent above the lowest objective of any method. Then the
-    seconds of L-BFGS-B to so many percent above it, over those of coordinate descent: at the default
+    "tolerances", *names(RACED.values(), ENDED.values(), ["above"]),
+    *names(RACED.values(), "default best", GOALS),
+)  # fmt: skip
+def lbfgsb_at_several_tolerances(study: Study) -> dict[str, float]:
+    """By how much methods end above the lowest objective of any, in percent; and the seconds of L-BFGS-B to
+    so many percent above it, over those of coordinate descent with two working set iterations: at the default
     tolerance, and at the one that is fastest.
     """
-    evidence, facts = study.evidence("tolerances"), {}
+    facts: dict[str, float] = {}
     for label, name in RACED.items():
-        ends = {
-            method: tuple(
-                np.mean(evidence.runs(metric, label, method), axis=0)
-                for metric in ("seconds_curve", "late_objective")
-            )
-            for method in TOLERANCES
-        }
-        best = min(objective.min() for _, objective in ends.values())
-        for method, how in (ROUGH_NAMES | {"FCD 2": "fcd"}).items():
-            seconds, objective = ends[method]
-            facts |= {
-                f"{name}_{how}_seconds": seconds[-1],
-                f"{name}_{how}_above": 100 * (objective[-1] / best - 1),
-            }
+        seconds, objective = (
+            dict(zip(TOLERANCES, _means(study, "tolerances", metric, label, *TOLERANCES), strict=True))
+            for metric in ("seconds_curve", "late_objective")
+        )
+        best = min(curve.min() for curve in objective.values())
+        for method, how in ENDED.items():
+            facts[f"{name}_{how}_above"] = 100 * (objective[method][-1] / best - 1)
         for what, goal in GOALS.items():
-            spent = {method: _seconds_to(*pair, (1 + goal) * best) for method, pair in ends.items()}
+            spent = {}
+            for method, curve in objective.items():
+                reached = np.flatnonzero(curve <= (1 + goal) * best)
+                spent[method] = seconds[method][reached[0]] if len(reached) else np.inf
             facts[f"{name}_default_{what}"] = spent["L-BFGS-B"] / spent["FCD 2"]
-            facts[f"{name}_best_{what}"] = min(spent[method] for method in ROUGH_NAMES) / spent["FCD 2"]
+            least = min(spent[method] for method in (*ROUGH, "L-BFGS-B"))
+            facts[f"{name}_best_{what}"] = least / spent["FCD 2"]
     return facts
-
-
-def _seconds_to(seconds: np.ndarray, objective: np.ndarray, goal: float) -> float:
-    """Return the seconds until an objective is reached; infinity if it never is."""
-    reached = np.flatnonzero(objective <= goal)
-    return float(seconds[reached[0]]) if len(reached) else np.inf
 
 
 @reading.facts(
     "trees_selected",
-    *(f"{name}_{short}_{what}" for name in ("vowel", "segment") for short in ("cw", "multiboost")
-      for what in ("C", "rounds")),
-    *("runs", "rounds", "stagewise", "fixed_cw", "fixed_multiboost"),
-)  # fmt: skip
+    *names("vowel segment", "cw multiboost", ["C"]),
+    *("rounds", "stagewise", "fixed_cw", "fixed_multiboost"),
+)
 def c_over_trees(study: Study) -> dict[str, float | str]:
-    """The C that was selected over trees of depth 2, and the rounds run with it.
+    """The C that was selected over trees of depth 2, and the most rounds.
 
     On the same runs of VOWEL: ``stagewise``, the error of CW-1; ``fixed``, errors at the C of ``trees``.
     """
-    evidence = study.evidence("trees_selected")
-    facts = {"rounds": int(study.protocol("trees_selected")["tree_points"][-1])}
-    for label, name in COSTED.items():
-        for method in ("CW", "MultiBoost"):
-            start = f"{name}_{SHORT[method]}"
-            facts[f"{start}_C"] = _span(evidence.runs("C", label, method))
-            facts[f"{start}_rounds"] = float(np.mean(evidence.runs("rounds", label, method)))
-    facts["runs"] = runs = len(evidence.runs("C", "VOWEL", "CW"))
+    evidence, facts = study.evidence("trees_selected"), {}
+    for label in ("VOWEL", "segment"):
+        for method in BOTH:
+            facts[f"{label.lower()}_{SHORT[method]}_C"] = span(evidence.runs("C", label, method))
+    runs = len(evidence.runs("C", "VOWEL", "CW"))
     for name, method in (("stagewise", "CW-1"), ("fixed_cw", "CW"), ("fixed_multiboost", "MultiBoost")):
         facts[name] = study.evidence("trees").array("error", ["VOWEL"], [method], runs).mean()
-    return facts
+    return facts | {"rounds": int(study.protocol("trees_selected")["tree_points"][-1])}

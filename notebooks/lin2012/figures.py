@@ -15,7 +15,7 @@ from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from lin2012.claims import FIGURES, PAPER_SOLVER, Sets, checkpoints_of, sets_of
-from lin2012.facts import WHEN, where_both_end
+from lin2012.facts import BOTH, WHEN, early_choice, where_both_end
 from lin2012.selection import COSTS, chosen_curves
 from lin2012.trials import PAPER_SETS
 
@@ -95,101 +95,94 @@ def finish(figure: Figure, panels: np.ndarray) -> Figure:
     return figure
 
 
-def draw_curves(study: Study, exhibit: str) -> Figure:
-    """Draw a figure of the paper: test error, seconds in all, seconds in the solver against iterations."""
-    evidence, checkpoints = study.evidence(exhibit), checkpoints_of(study)
-    labels = _shown(evidence)
+def _grid(
+    labels: Sequence[str],
+    draw: Callable[[np.ndarray, str], None],
+    rows: Sequence[str],
+    xlabel: str,
+    *,
+    size: tuple[float, float] = (2.9, 2.4),
+    xscale: str = "log",
+) -> Figure:
+    """Return a figure with a column for each set and a row for each name; a strip if the scale runs none.
+
+    ``draw`` fills a column; what it leaves empty waits. ``size``: of a panel.
+    """
     if not labels:
         return nothing()
-    size = (max(3.1 * len(labels) + 0.5, 5.0), 6.6)
-    figure, panels = subplots(3, len(labels), size=size, squeeze=False, sharex=True)
+    size = max(size[0] * len(labels) + 0.3, 4.5), size[1] * len(rows)
+    figure, panels = subplots(len(rows), len(labels), size=size, squeeze=False)
     for column, label in zip(panels.T, labels, strict=True):
-        for method in evidence.methods:
-            _draw_method(column, evidence, label, method, checkpoints)
+        for axes in column:
+            axes.set(xscale=xscale, yscale="log")
+        draw(column, label)
         for axes in column:
             _say_waiting(axes)
-        column[0].set(title=label, yscale="log", ylim=_error_limits(column[0]))
-        column[1].set(yscale="log")
-        column[2].set(yscale="log", xlabel="iterations")
-    for axes, name in zip(panels[:, 0], ("test error (%)", "seconds", "seconds in the solver"), strict=True):
+        column[0].set(title=label)
+        column[-1].set(xlabel=xlabel)
+    for axes, name in zip(panels[:, 0], rows, strict=True):
         axes.set_ylabel(name)
     return finish(figure, panels)
 
 
-def _error_limits(axes: Axes) -> tuple[float, float] | None:
-    values = [line.get_ydata()[3:] for line in axes.lines]
+def draw_curves(study: Study, exhibit: str) -> Figure:
+    """Draw a figure of the paper: test error, seconds in all, seconds in the solver against iterations."""
+    evidence, checkpoints = study.evidence(exhibit), checkpoints_of(study)
+
+    def draw(column: np.ndarray, label: str) -> None:
+        for method in evidence.methods:
+            timed, style = method == PAPER_SOLVER, {"color": COLORS[method], "linewidth": 1.3}
+            shown = np.ones(len(checkpoints), dtype=bool)
+            if timed and len(finished := evidence.sample("finished", dataset=label, method=method).values):
+                shown, style["linestyle"] = checkpoints <= finished.min(), "--"  # as far as it came
+            metrics = [None if timed else "curve", "seconds_curve"]
+            metrics += ["solver_curve" if timed or method in THREE else None]
+            for axes, metric in zip(column, metrics, strict=True):
+                curves = evidence.curves(metric, dataset=label, method=method) if metric else ()
+                if len(curves):
+                    draw_band(axes, checkpoints[shown], curves[:, shown], method, **style)
+        column[0].set(ylim=_error_limits(column[0]))
+
+    rows = ("test error (%)", "seconds", "seconds in the solver")
+    return _grid(_shown(evidence), draw, rows, "iterations", size=(3.1, 2.2), xscale="linear")
+
+
+def _error_limits(*panels: Axes) -> tuple[float, float] | None:
+    values = [line.get_ydata()[3:] for axes in panels for line in axes.lines]
     if not values:
         return None
     everything = np.concatenate(values)
     return 0.85 * max(everything.min(), 0.1), 1.1 * everything.max()
 
 
-def _draw_method(
-    column: np.ndarray, evidence: Evidence, label: str, method: str, checkpoints: np.ndarray
-) -> None:
-    """Draw one method in the three panels of a set; L-BFGS-B as far as it came."""
-    timed = method == PAPER_SOLVER
-    metrics = ((None if timed else "curve"), "seconds_curve", _solver_metric(method))
-    style = {"color": COLORS[method], "linestyle": "--" if timed else "-", "linewidth": 1.3}
-    finished = evidence.sample("finished", dataset=label, method=method).values if timed else ()
-    shown = checkpoints <= finished.min() if len(finished) else np.ones(len(checkpoints), dtype=bool)
-    for axes, metric in zip(column, metrics, strict=True):
-        curves = evidence.curves(metric, dataset=label, method=method) if metric else ()
-        if len(curves):
-            draw_band(axes, checkpoints[shown], curves[:, shown], method, **style)
-
-
-def _solver_metric(method: str) -> str | None:
-    return "solver_curve" if method in ("CW", "CW-1", "MultiBoost", PAPER_SOLVER) else None
-
-
 def draw_solvers(study: Study) -> Figure:
     """Draw figure 6: objective and seconds against iterations, excess over the optimum against seconds."""
     evidence, protocol = study.evidence("figure6"), study.protocol("figure6")
-    checkpoints, exact = np.array(protocol["checkpoints"]), protocol["exact_points"]
-    labels = _shown(evidence)
-    if not labels:
-        return nothing()
-    figure, panels = subplots(3, len(labels), size=(max(3.1 * len(labels) + 0.5, 5.0), 7), squeeze=False)
-    places = np.searchsorted(checkpoints, exact)
-    for column, label in zip(panels.T, labels, strict=True):
+    checkpoints = np.array(protocol["checkpoints"])
+    places = np.searchsorted(checkpoints, protocol["exact_points"])
+
+    def draw(column: np.ndarray, label: str) -> None:
         for method in evidence.methods:
-            _draw_solver(column, evidence, label, method, checkpoints, places)
-        for axes in column:
-            _say_waiting(axes)
-            axes.set(yscale="log")
-        column[0].set(title=label, xlabel="iterations", xscale="log")
-        column[1].set(xlabel="iterations")
-        column[2].set(xlabel="seconds", xscale="log")
-    names = ("objective (2)", "seconds", "objective / optimum - 1")
-    for axes, name in zip(panels[:, 0], names, strict=True):
-        axes.set_ylabel(name)
-    return finish(figure, panels)
+            late = "late_" if method == "L-BFGS-B" else ""
+            rounds = evidence.sample(f"{late}rounds", dataset=label, method=method).values
+            if not len(rounds):
+                continue
+            objective, excess, seconds = (
+                evidence.curves(metric, dataset=label, method=method)
+                for metric in (f"{late}objective", f"{late}excess", "seconds_curve")
+            )
+            shown = checkpoints <= rounds.min() if late else checkpoints > 0  # as far as it came
+            style = {"color": _SOLVERS[method], "linewidth": 1.3}
+            draw_band(column[0], checkpoints[shown], objective[:, shown], method, **style)
+            draw_band(column[1], checkpoints[shown], seconds[:, shown], method, **style)
+            x, y = seconds.mean(axis=0)[places], np.maximum(excess.mean(axis=0), _LEAST)
+            dots = {"marker": "o", "markersize": 3, "label": method, **style}
+            column[2].plot(x[shown[places]], y[shown[places]], **dots)
+        column[0].set(xlabel="iterations")
+        column[1].set(xlabel="iterations", xscale="linear")
 
-
-def _draw_solver(
-    column: np.ndarray,
-    evidence: Evidence,
-    label: str,
-    method: str,
-    checkpoints: np.ndarray,
-    places: np.ndarray,
-) -> None:
-    """Draw one solver in the three panels of a set; L-BFGS-B as far as it came."""
-    late = "late_" if method == "L-BFGS-B" else ""
-    rounds = evidence.sample(f"{late}rounds", dataset=label, method=method).values
-    if not len(rounds):
-        return
-    objective, excess, seconds = (
-        evidence.curves(metric, dataset=label, method=method)
-        for metric in (f"{late}objective", f"{late}excess", "seconds_curve")
-    )
-    shown = checkpoints <= rounds.min() if late else checkpoints > 0
-    style = {"color": _SOLVERS[method], "linewidth": 1.3}
-    draw_band(column[0], checkpoints[shown], objective[:, shown], method, **style)
-    draw_band(column[1], checkpoints[shown], seconds[:, shown], method, **style)
-    x, y = seconds.mean(axis=0)[places], np.maximum(excess.mean(axis=0), _LEAST)
-    column[2].plot(x[shown[places]], y[shown[places]], marker="o", markersize=3, label=method, **style)
+    rows = ("objective (2)", "seconds", "objective / optimum - 1")
+    return _grid(_shown(evidence), draw, rows, "seconds", size=(3.1, 2.4))
 
 
 def _without_wine(evidence: Evidence) -> list[str]:
@@ -200,17 +193,9 @@ def _without_wine(evidence: Evidence) -> list[str]:
 def _one_row(
     evidence: Evidence, draw: Callable[[Axes, str], None], xlabel: str, ylabel: str = "test error (%)"
 ) -> Figure:
-    """Return a figure with one panel for each set, on logarithmic axes; a strip if the scale runs none."""
-    labels = _without_wine(evidence)
-    if not labels:
-        return nothing()
-    figure, panels = subplots(1, len(labels), size=(max(2.9 * len(labels) + 0.3, 4.5), 3.2), squeeze=False)
-    for axes, label in zip(panels[0], labels, strict=True):
-        draw(axes, label)
-        axes.set(title=label, xscale="log", yscale="log", xlabel=xlabel)
-        _say_waiting(axes)
-    panels[0, 0].set_ylabel(ylabel)
-    return finish(figure, panels)
+    """Return a figure with one panel for each set, on logarithmic axes."""
+    labels, size = _without_wine(evidence), (2.9, 3.2)
+    return _grid(labels, lambda column, label: draw(column[0], label), (ylabel,), xlabel, size=size)
 
 
 def draw_accuracy(study: Study) -> Figure:
@@ -231,29 +216,19 @@ _STYLES = {
     "CW": (0, "-"), "CW-1": (5, ":"), "MultiBoost": (1, "-"), "MultiBoost-1": (1, ":"),
     "MO corrective": (3, "-"), "Ada.MO": (3, ":"), "MH corrective": (4, "-"), "Ada.MH": (4, ":"),
 }  # fmt: skip
+ERROR = {"curve": "test error (%)"}
 
 
 def draw_pairs(study: Study) -> Figure:
     """Draw the test errors of the eight boosters: color is loss and sharing, dots are stage-wise."""
     styles = {name: {"color": PALETTE[k], "linestyle": line} for name, (k, line) in _STYLES.items()}
-    return _draw_errors(study, "pairs", "pair_points", styles)
+    return _metrics(study, "pairs", "pair_points", ERROR, "iterations", styles)
 
 
 def draw_trees(study: Study) -> Figure:
     """Draw the test errors of the methods of figure 1 over trees of depth 2."""
-    return _draw_errors(study, "trees", "tree_points", {name: {"color": c} for name, c in COLORS.items()})
-
-
-def _draw_errors(study: Study, exhibit: str, points: str, styles: dict[str, dict[str, object]]) -> Figure:
-    evidence, x = study.evidence(exhibit), study.protocol(exhibit).get(points)
-
-    def draw(axes: Axes, label: str) -> None:
-        for method in evidence.methods:
-            curves = evidence.curves("curve", dataset=label, method=method)
-            if len(curves):
-                draw_band(axes, x, curves, method, **styles[method])
-
-    return _one_row(evidence, draw, "iterations")
+    styles = {name: {"color": color} for name, color in COLORS.items() if name != PAPER_SOLVER}
+    return _metrics(study, "trees", "tree_points", ERROR, "iterations", styles)
 
 
 def draw_learning(study: Study) -> Figure:
@@ -271,53 +246,44 @@ def draw_learning(study: Study) -> Figure:
 
 def draw_stopping(study: Study) -> Figure:
     """Draw the test error, and the rounds, where the relative gap first is below a level."""
-    evidence, levels = study.evidence("stopping"), study.protocol("stopping").get("gap_levels")
-    rows = {"gap_errors": "test error (%)", "gap_rounds": "rounds"}
-    styles = {
-        method: {"color": color, "marker": "o", "markersize": 3}
-        for method, color in zip(evidence.methods, _SHADES, strict=False)
-    }
-    return _two_rows(evidence, levels, rows, "relative duality gap", styles, inverted=True)
+    rows, look = {"gap_errors": "test error (%)", "gap_rounds": "rounds"}, {"marker": "o", "markersize": 3}
+    methods = study.evidence("stopping").methods
+    styles = {name: {"color": color, **look} for name, color in zip(methods, _SHADES, strict=False)}
+    return _metrics(study, "stopping", "gap_levels", rows, "relative duality gap", styles, inverted=True)
 
 
 def draw_unlimited(study: Study) -> Figure:
     """Draw test error and seconds of MultiBoost by L-BFGS-B, all rounds of it, and by Newton steps."""
-    rows = {"curve": "test error (%)", "seconds_curve": "seconds"}
     styles = {name: {"color": _SOLVERS[name]} for name in ("L-BFGS-B", "Newton")}
-    evidence, points = study.evidence("unlimited"), study.protocol("unlimited").get("checkpoints")
-    return _two_rows(evidence, points, rows, "iterations", styles, keep_wine=True)
+    rows, labels = ERROR | {"seconds_curve": "seconds"}, study.evidence("unlimited").datasets  # wine, too
+    return _metrics(study, "unlimited", "checkpoints", rows, "iterations", styles, labels)
 
 
-def _two_rows(
-    evidence: Evidence,
-    x: Sequence[float],
+def _metrics(
+    study: Study,
+    exhibit: str,
+    points: str,
     rows: dict[str, str],
     xlabel: str,
     styles: dict[str, dict[str, object]],
+    labels: Sequence[str] | None = None,
     *,
     inverted: bool = False,
-    keep_wine: bool = False,
 ) -> Figure:
-    """Return a figure with two metrics of each set, on logarithmic axes; a strip if the scale runs none."""
-    labels = list(evidence.datasets) if keep_wine else _without_wine(evidence)
-    if not labels:
-        return nothing()
-    figure, panels = subplots(2, len(labels), size=(max(2.8 * len(labels), 4.5), 4.6), squeeze=False)
-    for column, label in zip(panels.T, labels, strict=True):
+    """Draw metrics of an exhibit, a row each, against the points of a parameter."""
+    evidence, x = study.evidence(exhibit), study.protocol(exhibit).get(points)
+
+    def draw(column: np.ndarray, label: str) -> None:
         for axes, metric in zip(column, rows, strict=True):
             for method, style in styles.items():
                 curves = evidence.curves(metric, dataset=label, method=method)
                 if len(curves):
                     draw_band(axes, x, curves, method, **style)
-            axes.set(xscale="log", yscale="log")
             if inverted:
                 axes.invert_xaxis()
-            _say_waiting(axes)
-        column[0].set(title=label)
-        column[1].set(xlabel=xlabel)
-    for axes, name in zip(panels[:, 0], rows.values(), strict=True):
-        axes.set_ylabel(name)
-    return finish(figure, panels)
+
+    labels = _without_wine(evidence) if labels is None else labels
+    return _grid(labels, draw, tuple(rows.values()), xlabel, size=(2.9, 3.2 if len(rows) == 1 else 2.3))
 
 
 # CW beside MultiBoost at equal terms: paired differences after 500 iterations, and by number of stumps
@@ -351,16 +317,14 @@ def draw_learners(study: Study) -> Figure:
     sets = _complete_sets(study)
     if not sets:
         return nothing()
-    labels = list(sets.places)
-    n_rows = -(-len(labels) // 5)
-    n_columns = -(-len(labels) // n_rows)
+    n_rows = -(-len(sets.places) // 5)
+    n_columns = -(-len(sets.places) // n_rows)
     size = (max(2.9 * n_columns + 0.3, 4.5), 2.9 * n_rows + 0.3)
     figure, grid = subplots(n_rows, n_columns, size=size, squeeze=False)
-    panels, unused = np.split(grid.ravel(), [len(labels)])
-    for axes, label in zip(panels, labels, strict=True):
-        learners = sets.values("learners", label, *THREE).mean(axis=0)
-        errors = sets.values("curve", label, *THREE).mean(axis=0)
-        for method, x, y in zip(THREE, learners, errors, strict=True):
+    panels, unused = np.split(grid.ravel(), [len(sets.places)])
+    for axes, label in zip(panels, sets.places, strict=True):
+        stumps, errors = (sets.values(m, label, *THREE).mean(axis=0) for m in ("learners", "curve"))
+        for method, x, y in zip(THREE, stumps, errors, strict=True):
             axes.plot(x, np.maximum(y, 0.1), label=method, color=COLORS[method])
         axes.set(title=label, xscale="log", yscale="log", xlabel="distinct stumps")
     for axes in unused:
@@ -377,18 +341,6 @@ def _complete_sets(study: Study) -> Sets | None:
         return None
 
 
-def unavailable_sets() -> Table:
-    """Return the paper's sets that were not run, and which set of the same figure was."""
-    rows = (
-        ("PASCAL07", "figure 3", "the features of Guillaumin and others are not to be had from a package",
-         "CIFAR10 GIST"),
-        ("LabelMe", "figure 3", "LabelMe-12-50k is not to be had from a package", "CIFAR10 GIST"),
-        ("SUN", "figure 4", "the 25 categories are not named", "SCENE15"),
-    )  # fmt: skip
-    cells = tuple(tuple(Cell(text) for text in row) for row in rows)
-    return Table(("set", "exhibit", "why not", "run in this figure"), cells, "Sets that could not be run.")
-
-
 # C, and the last weights
 
 _SHADES = ("#CCCCCC", "#999999", "#555555", "black")  # of the four values of C, from small to large
@@ -397,28 +349,21 @@ _SHADES = ("#CCCCCC", "#999999", "#555555", "black")  # of the four values of C,
 def draw_costs(study: Study, exhibit: str = "costs") -> Figure:
     """Draw the test errors of CW and MultiBoost for each C; the line is where figures 1 to 5 choose."""
     evidence, points = study.evidence(exhibit), study.protocol(exhibit)["checkpoints"]
-    labels = _without_wine(evidence)
-    if not labels:
-        return nothing()
-    figure, panels = subplots(2, len(labels), size=(max(2.6 * len(labels), 4.5), 5), squeeze=False)
-    for column, label in zip(panels.T, labels, strict=True):
-        for axes, name in zip(column, ("CW", "MultiBoost"), strict=True):
+
+    def draw(column: np.ndarray, label: str) -> None:
+        for axes, name in zip(column, BOTH, strict=True):
             for C, color in zip(COSTS, _SHADES, strict=True):
                 curves = evidence.curves("curve", dataset=label, method=f"{name}, C = {C}")
                 if len(curves):
                     draw_band(axes, points, curves, f"C = {C}", color=color)
+        limits = _error_limits(*column)
+        for axes in column:
             if axes.lines:
-                axes.axvline(study.protocol("figure1")["search"]["rounds"], color=PALETTE[2], linewidth=0.8)
-            axes.set(xscale="log", yscale="log")
-            _say_waiting(axes)
-        column[0].set(title=label)
-        column[1].set(xlabel="iterations")
-        limits = [pair for axes in column if (pair := _error_limits(axes))]
-        for axes in column if limits else ():
-            axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
-    for axes, name in zip(panels[:, 0], ("CW", "MultiBoost"), strict=True):
-        axes.set_ylabel(f"{name}: test error (%)")
-    return finish(figure, panels)
+                axes.axvline(early_choice(study), color=PALETTE[2], linewidth=0.8)
+                axes.set_ylim(limits)
+
+    rows = tuple(f"{name}: test error (%)" for name in BOTH)
+    return _grid(_without_wine(evidence), draw, rows, "iterations", size=(2.6, 2.5))
 
 
 def draw_truncated(study: Study) -> Figure:
@@ -427,7 +372,7 @@ def draw_truncated(study: Study) -> Figure:
 
     def draw(axes: Axes, label: str) -> None:
         whole = evidence.is_complete(label, *evidence.methods)
-        for name in ("CW", "MultiBoost") if whole else ():
+        for name in BOTH if whole else ():
             for metric, line in (("curve", "-"), ("truncated", ":")):
                 curves = chosen_curves(study, label, name, metric)
                 said = name if metric == "curve" else f"{name}, last"
@@ -438,12 +383,12 @@ def draw_truncated(study: Study) -> Figure:
     return _one_row(evidence, draw, "iterations")
 
 
-def show_map(study: Study) -> Table:
-    """Return where CW and MultiBoost end on the larger sets, with C chosen early or late."""
+def show_map(study: Study, exhibit: str = "map") -> Table:
+    """Return where CW and MultiBoost end on each set of an exhibit, with C chosen early or late."""
     rows = []
-    for label in study.evidence("map").datasets:
+    for label in _without_wine(study.evidence(exhibit)):
         try:
-            end = where_both_end(study, label)
+            end = where_both_end(study, label, exhibit)
         except IncompleteEvidenceError:
             continue
         texts = [label]
@@ -452,15 +397,10 @@ def show_map(study: Study) -> Table:
         texts += [" / ".join(f"{share:.2f}" for share in end.shares)]
         texts += [" / ".join(f"{n:.0f}" for n in pair) for pair in (end.dense, end.weights, end.stumps)]
         rows.append(tuple(map(Cell, texts)))
-    header = (
-        *("set", "C, chosen early", "error", "C, chosen late", "error ", "share of weights"),
-        *("iterations", "weights", "stumps"),
-    )
-    caption = (
-        f"{scale_note(study)}CW / MultiBoost. Errors after all rounds; from share on, with the late choice."
-    )
-    table = Table(header, tuple(rows), caption)
-    save_table(study, table, "map")
+    header = ("set", "C, chosen early", "error", "C, chosen late", "error ", "share of weights")
+    caption = "CW / MultiBoost. Errors after all rounds; from share on, with the late choice."
+    table = Table((*header, "iterations", "weights", "stumps"), tuple(rows), f"{scale_note(study)}{caption}")
+    save_table(study, table, exhibit)
     return table
 
 

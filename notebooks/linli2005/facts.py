@@ -1,96 +1,326 @@
-"""The numbers that the article of linli2005 says of what goes beyond the tables: facts, by name."""
+"""The numbers that the article of linli2005 says, beside those of its claims: facts, by name."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
 
-from kernsemble.report.comparisons import holm, paired_p_value
-from kernsemble.report.words import joined
+import numpy as np
+from scipy.stats import binom, norm
+
+from kernsemble.report.comparisons import best_methods, holm, paired_p_value, z_score
+from kernsemble.report.ledger import judge_cells
+from kernsemble.report.published import own_cells
+from kernsemble.report.verdicts import COMPARED
+from kernsemble.report.words import joined, names, span
 from kernsemble.trials.study import Study
 from linli2005.claims import (
     KERNELS,
+    PERCEPTRONS,
     STUMPS,
+    lead_of,
     reading,
     roughness,
     sides_in_the_plane,
-    z_of_stand_in,
     z_scores,
 )
 from linli2005.regularized import UPDATES
-from linli2005.trials import DRAWN_METHODS, GENERATED_SETS, NEAR_SETS, NOISY_SETS, PLANE_SET, TABLE_SETS
+from linli2005.trials import (
+    BASE_LEARNERS,
+    CLEAN_SETS,
+    DRAWN_METHODS,
+    GENERATED_SETS,
+    NEAR_SETS,
+    NOISY_SETS,
+    PLANE_SET,
+    READINGS,
+    REAL_SETS,
+    TABLE_SETS,
+    TREES,
+)
+
+BASES = {"stumps": "SVM-Stump", "perceptrons": "SVM-Perc"}
+
+
+def _among(labels: list[str]) -> str:
+    return joined(labels) or "no set"
+
+
+def _who_errs_less(labels: tuple[str, ...], first: np.ndarray, second: np.ndarray) -> tuple[str, str]:
+    """Name the sets where each of two errs less, (runs, sets): paired t-tests, Holm over the sets."""
+    p = holm(np.array([paired_p_value(*both) for both in zip(first.T, second.T, strict=True)]))
+    lead = (second - first).mean(axis=0)
+    told = [(label, by > 0) for label, q, by in zip(labels, p, lead, strict=True) if q < 0.05]
+    return tuple(_among([label for label, ahead in told if ahead == who]) for who in (True, False))
+
+
+def _mean(study: Study, exhibit: str, label: str, method: str) -> np.ndarray:
+    """Return the mean curve of errors."""
+    return np.mean(study.evidence(exhibit).runs("error", label, method), axis=0)
+
+
+def _machine(study: Study, label: str, method: str, runs: int) -> float:
+    """Return the mean error of a machine of the tables over its first runs."""
+    return float(study.evidence("table1").array("error", [label], [method], runs).mean())
+
+
+@reading.facts("table1", *names("lost level", BASES))
+def who_wins(study: Study) -> dict[str, str]:
+    """Name the sets where the machine is worse than AdaBoost (lost), or cannot be told from it (level)."""
+    evidence, facts = study.evidence("table1"), {}
+    for name, methods in (("stumps", STUMPS), ("perceptrons", PERCEPTRONS)):
+        best = {d: best_methods(evidence.array("error", [d], methods)[:, 0]) for d in TABLE_SETS}
+        facts[f"lost_{name}"] = _among([d for d, (machine, *_) in best.items() if not machine])
+        level = [d for d, (machine, *boosted) in best.items() if machine and any(boosted)]
+        facts[f"level_{name}"] = _among(level)
+    return facts
+
+
+@reading.facts(
+    "agreement",
+    *("compared", "table2_out", "table2_rings_out", "distinct", "distinct_matching", "best"),
+    *("machines", "machines_in", "machines_mean", "machines_deviation"),
+    *("stumps", "stumps_out", "stumps_expected", "stumps_chance"),
+    *("rings", "rings_in", "rings_below", "rings_farthest", "moved_in", "moved_in_others", "moved_others"),
+)
+def how_the_printed_numbers_agree(study: Study) -> dict[str, float]:
+    """Count z-scores: of the sets other than ringnorm, of ringnorm, and of ringnorm with the nearer mean."""
+    rows = [row for row in judge_cells(study) if row.verdict in COMPARED]
+    second = [row for row in rows if row.exhibit == "table2" and abs(row.z) > 2]
+    z, best = z_scores(study), z_scores(study, best=True)
+
+    def of(some: dict, chosen: Callable[[str], bool], *, rings: bool = False) -> np.ndarray:
+        return np.array([v for (d, m), v in some.items() if d.startswith("ringnorm") == rings and chosen(m)])
+
+    machines, stumps = of(z, KERNELS.__contains__), of(z, STUMPS[1:].__contains__)
+    rings, moved = (of(some, bool, rings=True) for some in (z, best))
+    others = of(best, lambda method: method not in PERCEPTRONS[1:], rings=True)
+    out, chance = len(stumps) - _inside(stumps), 2 * norm.sf(2.0)
+    return {
+        "compared": len(rows),
+        "table2_out": len(second),
+        "table2_rings_out": sum(row.row.startswith("ringnorm") for row in second),
+        "distinct": len(z),
+        "distinct_matching": _inside(z.values()),
+        "best": _inside(best.values()),
+        "machines": len(machines),
+        "machines_in": _inside(machines),
+        "machines_mean": machines.mean(),
+        "machines_deviation": machines.std(ddof=1),
+        "stumps": len(stumps),
+        "stumps_out": out,
+        "stumps_expected": len(stumps) * chance,
+        "stumps_chance": binom.sf(out - 1, len(stumps), chance),
+        "rings": len(rings),
+        "rings_in": _inside(rings),
+        "rings_below": int((rings < 0).sum()),
+        "rings_farthest": np.abs(rings).max(),
+        "moved_in": _inside(moved),
+        "moved_in_others": _inside(others),
+        "moved_others": len(others),
+    }
+
+
+def _inside(z: object) -> int:
+    return sum(abs(value) <= 2 for value in z)
+
+
+@reading.facts("protocol", "most", "most_where", "scaling", "ties")
+def how_far_readings_move(study: Study) -> dict[str, float | str]:
+    """Return the largest change of a mean error, apart from votes84 without incomplete rows; and two more.
+
+    ``scaling``: of SVM-Perc, when twonorm and ringnorm are scaled; ``ties``: of both, on the noisy sets.
+    """
+    evidence, readings = study.evidence("protocol"), tuple(READINGS)[:-1]  # the last drops incomplete rows
+    means = np.stack([evidence.array(name, TABLE_SETS, readings).mean(axis=0) for name in KERNELS[:2]])
+    k, d, m = np.unravel_index(np.abs(means).argmax(), means.shape)
+    noisy, scaled = ([TABLE_SETS.index(d) for d in some] for some in (NOISY_SETS, ("twonorm", "ringnorm")))
+    return {
+        "most": abs(means[k, d, m]),
+        "most_where": f"{readings[m]}, {KERNELS[k]} on {TABLE_SETS[d]}",
+        "scaling": means[1, scaled, 2].mean(),
+        "ties": means[:, noisy, 1].mean(),
+    }
+
+
+_SPANNED = ("threenorm", "sonar")
+
+
+@reading.facts("base_learner", "train", "ringnorm_best", *names(_SPANNED, ("100", "1000"), ("low", "high")))
+def what_the_learner_does(study: Study) -> dict[str, float]:
+    """Return the ranges that the learners span, on sonar without Fisher's start; ``train``: the largest
+    training error after the last round.
+    """
+    evidence, rounds = study.evidence("base_learner"), study.protocol("base_learner")["rounds"]
+    learners = tuple(BASE_LEARNERS)
+    train = [evidence.runs("train_error", d, m) for d in evidence.datasets for m in learners]
+    facts = {"train": np.max(train, axis=(0, 1))[-1]}
+    facts["ringnorm_best"] = min(_mean(study, "base_learner", "ringnorm", m).min() for m in learners)
+    for label in _SPANNED:
+        chosen = [m for m in learners if label != "sonar" or "Fisher" not in m]
+        means = np.array([_mean(study, "base_learner", label, m) for m in chosen])
+        for k, T in enumerate(rounds):
+            facts |= {f"{label}_{T}_low": means[:, k].min(), f"{label}_{T}_high": means[:, k].max()}
+    return facts
+
+
+_OVERLAP = ("twonorm-n", "threenorm", "german")
+
+
+@reading.facts(
+    "rounds",
+    *("longest", "latest_minimum", "least_gap", "ringnorm", "threenorm", "sonar"),
+    *("german_low", "german_high"),
+)
+def what_more_rounds_do(study: Study) -> dict[str, float]:
+    """Compare AdaBoost's curves with the machines, on the same runs.
+
+    With stumps on three sets: the latest round of a minimum, and the least gap between a minimum and the
+    machine. With perceptrons: the gap after the last round, on two sets; the least error on ringnorm.
+    """
+    rounds = study.protocol("rounds")["rounds"]
+    runs = len(study.evidence("rounds").runs("error", "german", "AB-Stump"))
+    stumps = {label: _mean(study, "rounds", label, "AB-Stump") for label in _OVERLAP}
+    perceptrons = {
+        d: _mean(study, "rounds", d, "AB-Perc") for d in ("threenorm", "sonar", "german", "ringnorm")
+    }
+    gaps = [curve.min() - _machine(study, label, "SVM-Stump", runs) for label, curve in stumps.items()]
+    last = {d: perceptrons[d][-1] - _machine(study, d, "SVM-Perc", runs) for d in ("threenorm", "sonar")}
+    return last | {
+        "longest": rounds[-1],
+        "latest_minimum": max(rounds[curve.argmin()] for curve in stumps.values()),
+        "least_gap": min(gaps),
+        "ringnorm": perceptrons["ringnorm"].min(),
+        "german_low": perceptrons["german"].min(),
+        "german_high": perceptrons["german"].max(),
+    }
+
+
+_SAMPLED = ("twonorm-n", "threenorm", "ringnorm", "german", "sonar")
+
+
+@reading.facts(
+    "finite", *names(BASES, ("1000", "last")), "largest", "curves", "rising", "largest_rise", "least_gap"
+)
+def how_far_finite_ensembles_are(study: Study) -> dict[str, float]:
+    """Return how much more machines on J sampled hypotheses err than the infinite one, on the worst set.
+
+    And of how many mean curves the error rises from one size to the next, how far it does, and the least gap.
+    """
+    counts = list(study.protocol("finite")["counts"])
+    facts, curves = {"largest": counts[-1]}, []
+    for name, method in BASES.items():
+        means = np.array([_mean(study, "finite", label, method) for label in _SAMPLED])
+        curves += list(means)
+        more = means[:, :-1] - means[:, -1:]
+        facts |= {f"{name}_1000": more[:, counts.index(1000)].max(), f"{name}_last": more[:, -1].max()}
+    rises = [np.diff(curve).max() for curve in curves]
+    return facts | {
+        "curves": len(curves),
+        "rising": sum(rise > 0 for rise in rises),
+        "largest_rise": max(rises),
+        "least_gap": min(curve[:-1].min() - curve[-1] for curve in curves),
+    }
+
+
+@reading.facts("hard", *CLEAN_SETS, *names(CLEAN_SETS, ["se"]))
+def what_hard_margins_cost_perceptrons(study: Study) -> dict[str, float]:
+    """Return the change of SVM-Perc's error by hard margins on clean sets, on the same runs."""
+    facts = {}
+    for label in CLEAN_SETS:
+        hard = study.evidence("hard").array("error", [label], ["SVM-Perc"]).ravel()
+        change = hard - study.evidence("table1").array("error", [label], ["SVM-Perc"], len(hard)).ravel()
+        spread = change.std(ddof=min(1, len(change) - 1)) / np.sqrt(len(change))
+        facts |= {label: change.mean(), f"{label}_se": spread}
+    return facts
+
+
+@reading.facts("paired", *names("perceptron gauss", "real generated"), "alone")
+def which_kernel_errs_less(study: Study) -> dict[str, float | str]:
+    """Name the sets where SVM-Perc or SVM-Gauss errs less.
+
+    ``alone``: by how much SVM-Gauss leads on the generated sets without ringnorm.
+    """
+    evidence, facts = study.evidence("table1"), {}
+    for kind, labels in (("real", REAL_SETS), ("generated", GENERATED_SETS)):
+        own, other = np.moveaxis(evidence.array("error", labels, KERNELS[1:]), 2, 0)
+        facts[f"perceptron_{kind}"], facts[f"gauss_{kind}"] = _who_errs_less(labels, own, other)
+    others = [d for d in GENERATED_SETS if not d.startswith("ringnorm")]
+    return facts | {"alone": lead_of(evidence.array("error", others, KERNELS[1:]))}
+
+
+@reading.facts("modern", *("ahead", "generated", "behind", "machines_real", "forest_real", "forest"))
+def how_trees_compare(study: Study) -> dict[str, float | str]:
+    """Compare SVM-Perc and SVM-Stump with trees on the same runs.
+
+    ``ahead``: generated sets where SVM-Perc errs less than all trees; ``behind``: generated sets where a tree
+    ensemble errs less than SVM-Stump; ``_real``: real sets where SVM-Perc or the forest errs less;
+    ``forest``: sets where the forest errs less than both boosting programs.
+    """
+    trees = study.evidence("modern").array("error", TABLE_SETS, TREES)
+    machines = study.evidence("table1").array("error", TABLE_SETS, KERNELS[:2], len(trees))
+    means, best = machines.mean(axis=0), trees.mean(axis=0)
+    generated, real = ([TABLE_SETS.index(d) for d in some] for some in (GENERATED_SETS, REAL_SETS))
+    told = _who_errs_less(REAL_SETS, machines[:, real, 1], trees[:, real, 0])
+    return {
+        "ahead": sum(means[k, 1] < best[k].min() for k in generated),
+        "generated": len(generated),
+        "behind": _among([TABLE_SETS[k] for k in generated if best[k].min() < means[k, 0]]),
+        "machines_real": told[0],
+        "forest_real": told[1],
+        "forest": int((best[:, 0] < best[:, 1:].min(axis=1)).sum()),
+    }
+
 
 CHOSEN_PERCEPTRONS = ("twonorm-n", "threenorm", "heart", "sonar")
-BASES = {"stumps": "SVM-Stump", "perceptrons": "SVM-Perc"}
-NORM_SETS = ("twonorm-n", "heart", "sonar", "votes84")
-CELLS = ("l1, J", "l1, all", "l2, J", "l2, all")
-
-
-@reading.facts("best_reading", "distinct", "declared", "best", "rings", "rings_declared", "rings_best")
-def both_readings(study: Study) -> dict[str, int]:
-    """Distinct printed cells within two standard errors: as declared, and with ringnorm's mean at norm 1."""
-    z, near = z_scores(study), {**z_of_stand_in(study, "ringnorm"), **z_of_stand_in(study, "ringnorm-n")}
-    rings = [value for (label, _), value in z.items() if label.startswith("ringnorm")]
-    others = [value for (label, _), value in z.items() if not label.startswith("ringnorm")]
-    inside, own, moved = (int((np.abs(list(some)) <= 2).sum()) for some in (others, rings, near.values()))
-    return {
-        "distinct": len(z),
-        "declared": inside + own,
-        "best": inside + moved,
-        "rings": len(rings),
-        "rings_declared": own,
-        "rings_best": moved,
-    }
 
 
 @reading.facts(
     "chosen_rounds",
-    *("wins", "sets", "lead", "lead_100", "lead_1000", "noisy", "noisy_1000", "ahead", "behind"),
-    *("least_T", "most_T", "runs"),
-    *(f"{label}_{what}" for label in CHOSEN_PERCEPTRONS for what in ("boosted", "machine", "usual")),
-)  # fmt: skip
+    *("wins", "lead", "lead_100", "lead_1000", "noisy", "noisy_1000", "ahead", "behind"),
+    *("least_T", "most_T"),
+    *names(CHOSEN_PERCEPTRONS, "machine usual"),
+)
 def what_choosing_t_changes(study: Study) -> dict[str, float | str]:
     """AdaBoost with T chosen beside SVM-Stump and fixed T, on the same runs.
 
     ``lead``: mean over sets of AdaBoost's error minus the machine's; ``ahead``, ``behind``: sets where the
-    machine or AdaBoost errs less (paired t-tests, Holm over the sets). Over perceptrons: the three errors.
+    machine or AdaBoost errs less. Over perceptrons: the errors of the machine and at T = 1000.
     """
     chosen, table = study.evidence("chosen_rounds"), study.evidence("table1")
     boosted = chosen.array("error", TABLE_SETS, ["AB-Stump"])[:, :, 0]
-    fixed = table.array("error", TABLE_SETS, STUMPS, len(boosted))
-    machine, hundred, thousand = np.moveaxis(fixed, 2, 0)
-    lead, told = (boosted - machine).mean(axis=0), _told_apart(boosted, machine)
+    machine, hundred, thousand = np.moveaxis(table.array("error", TABLE_SETS, STUMPS, len(boosted)), 2, 0)
+    lead, told = (boosted - machine).mean(axis=0), _who_errs_less(TABLE_SETS, machine, boosted)
     noisy = [TABLE_SETS.index(label) for label in NOISY_SETS]
-    T = chosen.array("T", TABLE_SETS, ["AB-Stump"])
+    T = chosen.array("T", TABLE_SETS, ["AB-Stump"]).mean(axis=0)
     facts = {
-        "wins": int((lead > 0).sum()), "sets": len(TABLE_SETS), "lead": lead.mean(), "runs": len(boosted),
+        "wins": int((lead > 0).sum()), "lead": lead.mean(),
         "lead_100": (hundred - machine).mean(), "lead_1000": (thousand - machine).mean(),
         "noisy": lead[noisy].mean(), "noisy_1000": (thousand - machine)[:, noisy].mean(),
-        "ahead": joined([label for label, by in told if by > 0]) or "no set",
-        "behind": joined([label for label, by in told if by < 0]) or "no set",
-        "least_T": T.mean(axis=0).min(), "most_T": T.mean(axis=0).max(),
+        "ahead": told[0], "behind": told[1], "least_T": T.min(), "most_T": T.max(),
     }  # fmt: skip
     for label in CHOSEN_PERCEPTRONS:
-        own = chosen.array("error", [label], ["AB-Perc"])
-        facts[f"{label}_boosted"] = own.mean()
-        for what, method in (("machine", "SVM-Perc"), ("usual", "AB-Perc-1000")):
-            facts[f"{label}_{what}"] = table.array("error", [label], [method], len(own)).mean()
+        runs = len(chosen.runs("error", label, "AB-Perc"))
+        facts[f"{label}_machine"] = _machine(study, label, "SVM-Perc", runs)
+        facts[f"{label}_usual"] = _machine(study, label, "AB-Perc-1000", runs)
     return facts
+
+
+NORM_SETS = ("twonorm-n", "heart", "sonar", "votes84")
+CELLS = ("l1, J", "l1, all", "l2, J", "l2, all")
 
 
 def four_cells(study: Study, label: str, base: str) -> np.ndarray:
     """Return the errors of a set over stumps or perceptrons, (runs, l1 J, l1 all, l2 J, l2 all)."""
-    evidence = study.evidence("norms")
-    names = [f"l1, J {base}", f"l1, all {base}", f"l2, J {base}"]
-    drawn = evidence.array("error", [label], names)[:, 0]
+    methods = [f"l1, J {base}", f"l1, all {base}", f"l2, J {base}"]
+    drawn = study.evidence("norms").array("error", [label], methods)[:, 0]
     whole = study.evidence("table1").array("error", [label], [BASES[base]], len(drawn))[:, 0]
     return np.hstack([drawn, whole])
 
 
 @reading.facts(
     "norms",
-    *(f"{base}_{what}" for base in BASES for what in ("norm_J", "norm_all", "size_l1", "size_l2")),
-    *(f"noisy_{base}_{what}" for base in BASES for what in ("norm_J", "norm_all", "size_l1", "size_l2")),
-    *("gap", "late", "drawn", "runs", "sets", "l1_size", "fits"),
+    *names((*BASES, *names(["noisy"], BASES)), "norm_J norm_all size_l1 size_l2"),
+    *("gap", "late", "drawn", "sets", "l1_size", "fits"),
 )
 def norm_and_size(study: Study) -> dict[str, float | str]:
     """Effects in points, mean over the sets: of the l1 norm instead of l2, of J hypotheses instead of all.
@@ -100,81 +330,61 @@ def norm_and_size(study: Study) -> dict[str, float | str]:
     mean over the runs of a set.
     """
     evidence, protocol = study.evidence("norms"), study.protocol("norms")
-    facts: dict[str, float | str] = {"drawn": protocol["n_drawn"], "sets": joined(list(NORM_SETS))}
+    facts: dict[str, float | str] = {"drawn": protocol["n_drawn"], "sets": joined(NORM_SETS)}
     for base in BASES:
-        cells = {label: four_cells(study, label, base).mean(axis=0) for label in NORM_SETS}
-        noisy = cells[NORM_SETS[0]]
+        cells = np.array([four_cells(study, label, base).mean(axis=0) for label in NORM_SETS])
         for start, (l1_some, l1_all, l2_some, l2_all) in (
-            (base, np.mean(list(cells.values()), axis=0)),
-            (f"noisy_{base}", noisy),
+            (base, cells.mean(axis=0)),
+            (f"noisy_{base}", cells[0]),
         ):
             facts |= {f"{start}_norm_J": l1_some - l2_some, f"{start}_norm_all": l1_all - l2_all}
             facts |= {f"{start}_size_l1": l1_some - l1_all, f"{start}_size_l2": l2_some - l2_all}
     linear = [method for method in evidence.methods if method.startswith("l1")]
     rounds, sizes = (evidence.array(metric, NORM_SETS, linear) for metric in ("rounds", "size"))
     known = [method for method in linear if method != "l1, all perceptrons"]
-    means = sizes.mean(axis=0)
     return facts | {
         "gap": float(evidence.array("gap", NORM_SETS, known).max()),
         "late": int((rounds >= protocol["n_rounds"]).sum()),
         "fits": rounds.size,
-        "runs": len(rounds),
-        "l1_size": f"{means.min():.0f} to {means.max():.0f}",
+        "l1_size": span(sizes.mean(axis=0)),
     }
 
 
 @reading.facts(
     "programs",
-    *(f"{what}_{base}" for base in BASES for what in ("ahead", "behind", "least", "most", "noisy", "late")),
-    *("gap", "smallest_C", "largest_C", "fits", "runs", "boosted_noisy"),
+    *names("ahead behind sizes late", BASES),
+    *("gap", "smallest_C", "largest_C", "fits", "boosted_noisy"),
 )
 def linear_programs_on_all_sets(study: Study) -> dict[str, float | str]:
     """LPBoost beside the machines on the same runs.
 
-    ``ahead``, ``behind``: sets where the machine or LPBoost errs less (paired t-tests, Holm over the sets);
-    ``least``, ``most``: mean number of hypotheses over sets; ``noisy``: LPBoost's error on twonorm-n, beside
-    ``boosted_noisy``, of AdaBoost over stumps; ``late``: final fits that used all their rounds; ``gap``: the
-    largest relative one, over stumps; ``_C``: final fits with C at an end of the grid.
+    ``ahead``, ``behind``: sets where the machine or LPBoost errs less; ``sizes``: mean number of hypotheses,
+    the least and the most of a set; ``boosted_noisy``: AdaBoost over stumps on twonorm-n; ``late``: final
+    fits that used all their rounds; ``gap``: the largest relative one, over stumps; ``_C``: final fits with C
+    at an end of the grid.
     """
-    evidence, table, protocol = (
-        study.evidence("programs"),
-        study.evidence("table1"),
-        study.protocol("programs"),
-    )
-    facts: dict[str, float | str] = {}
+    evidence, table = study.evidence("programs"), study.evidence("table1")
+    protocol, facts = study.protocol("programs"), {}
     for base, machine in BASES.items():
         method = [machine.replace("SVM", "LPBoost")]
         errors, sizes, rounds = (
             evidence.array(m, TABLE_SETS, method)[:, :, 0] for m in ("error", "size", "rounds")
         )
         own = table.array("error", TABLE_SETS, [machine], len(errors))[:, :, 0]
-        told = _told_apart(errors, own)
-        facts |= {
-            f"ahead_{base}": joined([label for label, by in told if by > 0]) or "no set",
-            f"behind_{base}": joined([label for label, by in told if by < 0]) or "no set",
-            f"least_{base}": sizes.mean(axis=0).min(), f"most_{base}": sizes.mean(axis=0).max(),
-            f"noisy_{base}": errors[:, TABLE_SETS.index("twonorm-n")].mean(),
-            f"late_{base}": int((rounds >= protocol["n_rounds"]).sum()),
-        }  # fmt: skip
+        facts[f"ahead_{base}"], facts[f"behind_{base}"] = _who_errs_less(TABLE_SETS, own, errors)
+        facts[f"sizes_{base}"] = span(sizes.mean(axis=0))
+        facts[f"late_{base}"] = int((rounds >= protocol["n_rounds"]).sum())
     C = evidence.array("log2_C", TABLE_SETS)
     return facts | {
         "gap": float(evidence.array("gap", TABLE_SETS, ["LPBoost-Stump"]).max()),
         "smallest_C": int((protocol["log2_C"][0] == C).sum()),
         "largest_C": int((protocol["log2_C"][-1] == C).sum()),
         "fits": C.size,
-        "runs": len(C),
-        "boosted_noisy": table.array("error", ["twonorm-n"], ["AB-Stump-1000"], len(C)).mean(),
+        "boosted_noisy": _machine(study, "twonorm-n", "AB-Stump-1000", len(C)),
     }
 
 
-def _told_apart(errors: np.ndarray, others: np.ndarray) -> list[tuple[str, float]]:
-    """Return the sets on which errors (runs, sets) differ by paired t-tests, with the mean difference."""
-    p = holm(np.array([paired_p_value(*both) for both in zip(errors.T, others.T, strict=True)]))
-    lead = (errors - others).mean(axis=0)
-    return [(label, by) for label, q, by in zip(TABLE_SETS, p, lead, strict=True) if q < 0.05]
-
-
-@reading.facts("libsvm", "differs", "alike", "fits", "same", "most", "runs")
+@reading.facts("libsvm", "differs", "alike", "fits", "same", "most")
 def libsvm_beside_ours(study: Study) -> dict[str, float]:
     """Predictions of LIBSVM and of our solver, at one C and gamma and with a selection of their own.
 
@@ -182,26 +392,23 @@ def libsvm_beside_ours(study: Study) -> dict[str, float]:
     ``same``: selections that end at the same parameters; ``most``: the largest difference of mean errors.
     """
     evidence = study.evidence("libsvm")
-    names = ("error", "own_error", "differs", "same_choice")
-    read = {metric: evidence.array(metric, TABLE_SETS, KERNELS) for metric in names}
-    error, own = (read[metric].mean(axis=0) for metric in ("error", "own_error"))
+    error, own, differs, same = (
+        evidence.array(metric, TABLE_SETS, KERNELS)
+        for metric in ("error", "own_error", "differs", "same_choice")
+    )
     return {
-        "differs": read["differs"].mean(axis=0).max(),
-        "alike": int((read["differs"] == 0).sum()),
-        "fits": read["differs"].size,
-        "same": int(read["same_choice"].sum()),
-        "most": np.abs(error - own).max(),
-        "runs": len(read["differs"]),
+        "differs": differs.mean(axis=0).max(),
+        "alike": int((differs == 0).sum()),
+        "fits": differs.size,
+        "same": int(same.sum()),
+        "most": np.abs((error - own).mean(axis=0)).max(),
     }
 
 
-GRIDS = {"SVM-Stump": "log2_C_distance", "SVM-Perc": "log2_C_distance", "SVM-Gauss": "log2_C_gauss"}
+GRIDS = {"stump": "log2_C_distance", "perc": "log2_C_distance", "gauss": "log2_C_gauss"}
 
 
-@reading.facts(
-    "chosen", *(f"{m.removeprefix('SVM-').lower()}_{what}" for m in GRIDS for what in ("edge", "support")),
-    *("gamma_edge", "gamma_sets", "gamma_median", "runs"),
-)  # fmt: skip
+@reading.facts("chosen", *names(GRIDS, "edge support"), "gamma_edge", "gamma_sets", "gamma_median", "runs")
 def what_the_machines_selected(study: Study) -> dict[str, float | str]:
     """How often C, or gamma, lies at an end of its grid, over all sets; support vectors, percent of the rows.
 
@@ -209,95 +416,87 @@ def what_the_machines_selected(study: Study) -> dict[str, float | str]:
     """
     table, protocol = study.evidence("table1"), study.protocol("table1")
     facts: dict[str, float | str] = {}
-    for method, grid in GRIDS.items():
-        C, name = table.array("log2_C", TABLE_SETS, [method]), method.removeprefix("SVM-").lower()
+    for method, (name, grid) in zip(KERNELS, GRIDS.items(), strict=True):
+        C = table.array("log2_C", TABLE_SETS, [method])
         facts[f"{name}_edge"] = int(np.isin(C, [protocol[grid][0], protocol[grid][-1]]).sum())
         size = table.array("size", GENERATED_SETS, [method]).mean(axis=0) / protocol["sizes"]["train"]
-        facts[f"{name}_support"] = f"{100 * size.min():.0f} to {100 * size.max():.0f}"
-        facts["runs"] = C.size
+        facts[f"{name}_support"] = span(100 * size)
     gamma = table.array("log2_gamma", TABLE_SETS, ["SVM-Gauss"])[:, :, 0]
     at_end = np.isin(gamma, [protocol["log2_gamma"][0], protocol["log2_gamma"][-1]])
     places = [label for label, some in zip(TABLE_SETS, at_end.any(axis=0), strict=True) if some]
-    told = {"gamma_edge": int(at_end.sum()), "gamma_sets": joined(places) or "no set"}
+    told = {"gamma_edge": int(at_end.sum()), "gamma_sets": _among(places), "runs": gamma.size}
     return facts | told | {"gamma_median": float(np.median(gamma))}
 
 
-UPDATED = {"threenorm": "threenorm", "ringnorm-near": "near", "australian": "australian"}
+UPDATED = {"threenorm": "threenorm", "ringnorm-near": "ringnorm", "australian": "australian"}  # as printed
 
 
-@reading.facts(
-    "updates",
-    *(
-        f"{name}_{method.split()[0]}_{what}"
-        for name in UPDATED.values() for method in UPDATES for what in ("100", "1000", "weighted")
-    ),
-    *("runs",),
-)  # fmt: skip
-def what_updates_do(study: Study) -> dict[str, float]:
-    """Errors after 100 and 1000 rounds by number of updates, and the mean weighted error of 1000 learners."""
-    evidence, facts = study.evidence("updates"), {}
-    for label, name in UPDATED.items():
-        for method in UPDATES:
-            start = f"{name}_{method.split()[0]}"
-            facts[f"{start}_100"], facts[f"{start}_1000"] = np.mean(
-                evidence.runs("error", label, method), axis=0
-            )
-            facts[f"{start}_weighted"] = np.mean(evidence.runs("weighted", label, method), axis=0)[-1]
-            facts["runs"] = len(evidence.runs("error", label, method))
-    return facts
+def updates_beside_printed(study: Study, label: str, place: int) -> list[tuple[np.ndarray, float]]:
+    """Return for each number of updates the errors of the runs after some rounds, and z of their mean."""
+    rounds = study.protocol("updates")["rounds"][place]
+    cells = {(cell.row, cell.column): cell for cell in own_cells(study)}
+    printed, found = cells[UPDATED[label], f"AB-Perc-{rounds}"], []
+    for method in UPDATES:
+        errors = np.array(study.evidence("updates").runs("error", label, method))[:, place]
+        se = errors.std(ddof=min(1, len(errors) - 1)) / len(errors) ** 0.5
+        found.append((errors, z_score(errors.mean(), float(printed.mean), se, float(printed.spread))))
+    return found
 
 
-@reading.facts(
-    "near",
-    *(f"{what}_{base}" for what in ("hard", "soft", "finite", "infinite") for base in ("stump", "perc")),
-    *("noisy_hard_stump", "noisy_soft_stump", "noisy_hard_perc", "noisy_soft_perc"),
-    *("forest", "histogram", "lightgbm", "boosted", "boosted_T", "boosted_last", "largest", "runs", "gauss"),
-)
+@reading.facts("updates", "cells", "matching", "most", "best")
+def which_number_of_updates_agrees(study: Study) -> dict[str, float | str]:
+    """Count the printed errors within two standard errors, by number of updates; who has the most of them."""
+    z = np.array([[z for _, z in updates_beside_printed(study, d, k)] for d in UPDATED for k in range(2)])
+    counts, numbers = (np.abs(z) <= 2).sum(axis=0), [method.split()[0] for method in UPDATES]
+    matching = joined([f"{count} with {n}" for count, n in zip(counts, numbers, strict=True)])
+    best = joined([n for count, n in zip(counts, numbers, strict=True) if count == counts.max()])
+    return {"cells": len(z), "matching": matching, "most": int(counts.max()), "best": best}
+
+
+@reading.facts("near", "finite_stump", "finite_perc", "boosted", "boosted_T", "largest")
 def ringnorm_with_the_nearer_mean(study: Study) -> dict[str, float]:
-    """What the sections beyond the tables say, on ringnorm with a mean of norm 1, all on the same runs."""
-    evidence, table, near = study.evidence("near"), study.evidence("table1"), NEAR_SETS[0]
-    runs = len(evidence.runs("error", near, "hard, SVM-Stump"))
-    facts: dict[str, float] = {"runs": runs, "largest": study.protocol("near")["counts"][-1]}
-    for short, method in (("stump", "SVM-Stump"), ("perc", "SVM-Perc")):
-        for start, label in (("", near), ("noisy_", NEAR_SETS[1])):
-            facts[f"{start}hard_{short}"] = np.mean(evidence.runs("error", label, f"hard, {method}"))
-            facts[f"{start}soft_{short}"] = table.array("error", [label], [method], runs).mean()
-        curve = np.mean(evidence.runs("error", near, f"finite, {method}"), axis=0)
-        facts[f"finite_{short}"], facts[f"infinite_{short}"] = curve[-2], curve[-1]
-    for name, method in (
-        ("forest", "RandomForest"), ("histogram", "HistGradientBoosting"), ("lightgbm", "LightGBM"),
-    ):  # fmt: skip
-        facts[name] = np.mean(evidence.runs("error", near, f"modern, {method}"))
-    curve = np.mean(evidence.runs("error", near, "rounds, AB-Perc"), axis=0)
-    facts |= {"boosted": curve.min(), "boosted_last": curve[-1]}
-    facts["boosted_T"] = study.protocol("near")["rounds"][int(curve.argmin())]
-    facts["gauss"] = table.array("error", [near], [KERNELS[2]], runs).mean()
-    return facts
+    """Machines on the largest number of sampled hypotheses; AdaBoost over perceptrons at its lowest."""
+    protocol, near = study.protocol("near"), NEAR_SETS[0]
+    finite = [_mean(study, "near", near, f"finite, {method}")[-2] for method in KERNELS[:2]]
+    curve = _mean(study, "near", near, "rounds, AB-Perc")
+    lowest = {"boosted": curve.min(), "boosted_T": protocol["rounds"][int(curve.argmin())]}
+    return lowest | {"finite_stump": finite[0], "finite_perc": finite[1], "largest": protocol["counts"][-1]}
 
 
-@reading.facts(
-    "where",
-    *(
-        f"{short}_{what}"
-        for short in ("svm_stump", "svm_perc", "ab_stump", "ab_perc")
-        for what in ("center", "spread", "moves", "length")
-    ),
-    *("runs", "draws", "drawn"),
-)
-def where_and_how_stable(study: Study) -> dict[str, float]:
-    """Disagreement with Bayes in the middle ninth of the square; deviation of its area over draws.
+IN_THE_PLANE = dict(zip(("svm_stump", "ab_stump", "svm_perc", "ab_perc"), DRAWN_METHODS, strict=True))
 
-    ``moves``: percent of the square that differs from the class of most draws; ``length``: of the boundary,
-    in sides of the square.
+
+@reading.facts("plane", *names(IN_THE_PLANE, "moves length"))
+def how_stable_boundaries_are(study: Study) -> dict[str, float]:
+    """Percent of the square that differs from the class of most draws; the length of the boundary, in sides
+    of the square.
     """
-    where, area = study.evidence("where"), study.evidence("figure2")
-    facts: dict[str, float] = {}
-    for short, method in zip(("svm_stump", "ab_stump", "svm_perc", "ab_perc"), DRAWN_METHODS, strict=True):
-        facts[f"{short}_center"] = np.mean(where.runs("center", PLANE_SET, method))
-        areas = area.array("area", [PLANE_SET], [method]).ravel()
-        facts[f"{short}_spread"] = areas.std(ddof=min(1, len(areas) - 1))
-        facts["draws"], facts["runs"] = len(areas), len(where.runs("center", PLANE_SET, method))
-        sides = sides_in_the_plane(study, method)
-        facts[f"{short}_moves"], facts[f"{short}_length"] = map(np.mean, roughness(sides))
-        facts["drawn"] = len(sides)
+    found = {short: roughness(sides_in_the_plane(study, method)) for short, method in IN_THE_PLANE.items()}
+    return {
+        f"{short}_{what}": float(np.mean(values))
+        for short, both in found.items()
+        for what, values in zip(("moves", "length"), both, strict=True)
+    }
+
+
+@reading.facts("where", *names(IN_THE_PLANE, ["outside"]))
+def where_disagreement_lies(study: Study) -> dict[str, float]:
+    """Percent of the disagreement with Bayes that lies outside the middle four ninths of the square."""
+    facts = {}
+    for short, method in IN_THE_PLANE.items():
+        share = np.mean(study.evidence("where").runs("share", PLANE_SET, method), axis=0)
+        blocks = share.reshape(2 * [round(len(share) ** 0.5)])
+        edge = len(blocks) // 6
+        facts[f"{short}_outside"] = 100 * (1 - blocks[edge:-edge, edge:-edge].sum() / blocks.sum())
     return facts
+
+
+@reading.facts("capacity", "eigenvalues")
+def how_far_from_singular_the_gaussian_kernel_is(study: Study) -> dict[str, str]:
+    """Smallest eigenvalue at the largest gamma, the least and the largest mean of a set."""
+    evidence = study.evidence("capacity")
+    return {
+        "eigenvalues": span(
+            [np.mean(evidence.runs("eigenvalue", d, "Gaussian"), axis=0)[-1] for d in TABLE_SETS], ".2f"
+        )
+    }

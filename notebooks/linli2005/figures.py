@@ -18,8 +18,9 @@ from kernsemble.trials.bench import Draw
 from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from linli2005.claims import KERNELS, z_of_stand_in, z_scores
-from linli2005.facts import BASES, CELLS, four_cells
+from linli2005.claims import KERNELS, z_scores
+from linli2005.facts import BASES, CELLS, UPDATED, four_cells, updates_beside_printed
+from linli2005.regularized import UPDATES
 from linli2005.theory import perceptron_weights, stump_weights
 from linli2005.trials import (
     DRAWN_METHODS,
@@ -207,15 +208,17 @@ def draw_finite(study: Study) -> Figure:
 
 def draw_z_scores(study: Study) -> Figure:
     """Draw z of all compared cells, and of ringnorm's when its second mean is moved nearer."""
-    z = z_scores(study)
-    rings = {place: value for place, value in z.items() if place[0].startswith("ringnorm")}
-    others = {place: value for place, value in z.items() if place not in rings}
-    moved = {**z_of_stand_in(study, "ringnorm"), **z_of_stand_in(study, "ringnorm-n")}
+    dots: dict[str, list[tuple[float, float]]] = {}
+    for best, names in enumerate((("the 12 other sets", "ringnorm, mean of norm 2"), ("", RINGS_BEST))):
+        for (label, method), z in z_scores(study, best=bool(best)).items():
+            name = names[label.startswith("ringnorm")]
+            dots.setdefault(name, []).append((z, METHODS.index(method)))
     figure, axes = subplots(size=(8, 3.8))
     axes.axvspan(-2, 2, color="#EEEEEE", zorder=0)
-    _draw_dots(axes, others, "the 12 other sets", -0.2, PALETTE[0])
-    _draw_dots(axes, rings, "ringnorm, mean of norm 2", 0.05, PALETTE[1])
-    _draw_dots(axes, moved, "ringnorm, mean of norm 1", 0.25, PALETTE[2])
+    shown = ((name, dots[name]) for name in ("the 12 other sets", "ringnorm, mean of norm 2", RINGS_BEST))
+    for (name, places), shift, color in zip(shown, (-0.2, 0.05, 0.25), PALETTE, strict=False):
+        x, y = np.array(places).T
+        axes.scatter(x, y + shift, s=18, color=color, label=name, linewidths=0, alpha=0.8)
     axes.set_xscale("symlog", linthresh=4, linscale=2)  # a few are far out, all others near 0
     ticks = [-20, -10, -4, -2, 0, 2, 4]
     axes.set_xticks(ticks, [str(tick).replace("-", "\N{MINUS SIGN}") for tick in ticks])
@@ -226,76 +229,122 @@ def draw_z_scores(study: Study) -> Figure:
     return figure
 
 
-def _draw_dots(axes: Axes, z: dict[tuple[str, str], float], label: str, shift: float, color: str) -> None:
-    places = [METHODS.index(method) + shift for _, method in z]
-    axes.scatter(list(z.values()), places, s=18, color=color, label=label, linewidths=0, alpha=0.8)
+RINGS_BEST = "ringnorm, mean of norm 1"
 
 
-def show_ringnorm(study: Study) -> Table:
-    """Return the printed cells of ringnorm beside both readings of its second mean."""
-    evidence, declared, rows = study.evidence("table1"), z_scores(study), []
-    printed = {(c.row, c.column): c for c in own_cells(study)}
-    for label in ("ringnorm", "ringnorm-n"):
-        near, best = label.replace("ringnorm", "ringnorm-near"), z_of_stand_in(study, label)
-        for method in METHODS:
-            cell = printed[label, method]
-            row = [Cell(f"{label}, {method}"), Cell(f"{cell.mean} ± {cell.spread}")]
-            for name, z in ((label, declared.get((label, method))), (near, best.get((near, method)))):
-                sample = evidence.sample("error", dataset=name, method=method)
-                row += [Cell(mean_and_spread(sample.mean, sample.se) if len(sample.values) else "")]
-                row += [Cell("" if z is None else f"{z:.1f}")]
-            rows.append(tuple(row))
-    header = ("cell", "printed", "declared: norm 2", "z", "best reading: norm 1", "z ")
-    table = Table(header, tuple(rows), f"{scale_note(study)}Mean ± standard error; the mean of class 2.")
-    save_table(study, table, "ringnorm")
+def _show(
+    study: Study, name: str, header: tuple[str, ...], rows: dict[str, Callable[[], list[str]]], caption: str
+) -> Table:
+    """Save a table and return it; the row of a set whose trials wait is empty."""
+    body = []
+    for label, values in rows.items():
+        try:
+            texts = values()
+        except IncompleteEvidenceError:
+            texts = [""] * (len(header) - 1)
+        body.append(tuple(map(Cell, (label, *texts))))
+    table = Table(header, tuple(body), f"{scale_note(study)}{caption}")
+    save_table(study, table, name)
     return table
-
-
-def _row_or_wait(label: str, values: Callable[[], list[str]], width: int) -> tuple[Cell, ...]:
-    """Return a row of a table; empty cells where its trials wait."""
-    try:
-        return (Cell(label), *map(Cell, values()))
-    except IncompleteEvidenceError:
-        return (Cell(label), *[Cell("")] * width)
 
 
 def _said(values: np.ndarray) -> str:
     return mean_and_spread(values.mean(), values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0)
 
 
+def _printed(study: Study, label: str, method: str) -> str:
+    cell = next(c for c in own_cells(study) if (c.row, c.column) == (label, method))
+    return f"{cell.mean} ± {cell.spread}"
+
+
+def show_ringnorm(study: Study) -> Table:
+    """Return the printed cells of ringnorm beside both readings of its second mean."""
+    evidence, declared, best = study.evidence("table1"), z_scores(study), z_scores(study, best=True)
+
+    def row(label: str, method: str) -> list[str]:
+        texts, near = [_printed(study, label, method)], label.replace("ringnorm", "ringnorm-near")
+        for name, z in ((label, declared), (near, best)):
+            texts += [_said(evidence.array("error", [name], [method]).ravel()), f"{z[label, method]:.1f}"]
+        return texts
+
+    rows = {
+        f"{label}, {method}": lambda label=label, method=method: row(label, method)
+        for label in ("ringnorm", "ringnorm-n")
+        for method in METHODS
+    }
+    header = ("cell", "printed", "declared: norm 2", "z", "best reading: norm 1", "z ")
+    return _show(study, "ringnorm", header, rows, "Mean ± standard error; the mean of class 2.")
+
+
+def show_updates(study: Study) -> Table:
+    """Return AdaBoost's errors by the number of updates beside the printed ones; a mark: |z| of at most 2."""
+
+    def row(label: str, place: int, rounds: int) -> list[str]:
+        found = updates_beside_printed(study, label, place)
+        texts = [f"{_said(errors)}{' ✓' if abs(z) <= 2 else ''}" for errors, z in found]
+        return [_printed(study, UPDATED[label], f"AB-Perc-{rounds}"), *texts]
+
+    rows = {
+        f"{label}, T = {rounds}": lambda label=label, k=k, rounds=rounds: row(label, k, rounds)
+        for label in UPDATED
+        for k, rounds in enumerate(study.protocol("updates")["rounds"])
+    }
+    caption = "Test error ± standard error. ✓ within two standard errors of the printed one."
+    return _show(study, "updates", ("set", "printed", *UPDATES), rows, caption)
+
+
 def show_paired(study: Study) -> Table:
     """Return SVM-Perc's error minus SVM-Gauss's on the real sets, run by run, with paired t-tests."""
-    evidence, leads = study.evidence("table1"), {}
-    for label in REAL_SETS:
-        if evidence.is_complete(label, *KERNELS[1:]):
-            leads[label] = evidence.array("error", [label], KERNELS[1:])[:, 0]
-    p = [paired_p_value(*errors.T) for errors in leads.values()]
-    corrected = holm(np.array(p)) if p else ()
-    rows = [
-        (Cell(label), Cell(_said(errors[:, 0] - errors[:, 1])), Cell(f"{raw:.4f}"), Cell(f"{after:.3f}"))
-        for (label, errors), raw, after in zip(leads.items(), p, corrected, strict=True)
-    ]
-    caption = f"{scale_note(study)}Points, mean ± standard error over runs; p of the paired t-test."
-    table = Table(("set", "SVM-Perc - SVM-Gauss", "p", "p, Holm"), tuple(rows), caption)
-    save_table(study, table, "paired")
-    return table
+    evidence = study.evidence("table1")
+    done = [label for label in REAL_SETS if evidence.is_complete(label, *KERNELS[1:])]
+    errors = {label: evidence.array("error", [label], KERNELS[1:])[:, 0].T for label in done}
+    p = np.array([paired_p_value(*pair) for pair in errors.values()])
+    rows = {
+        label: lambda label=label, raw=raw, after=after: [
+            _said(np.subtract(*errors[label])), f"{raw:.4f}", f"{after:.3f}",
+        ]
+        for label, raw, after in zip(done, p, holm(p) if done else p, strict=True)
+    }  # fmt: skip
+    caption = "Points, mean ± standard error over runs; p of the paired t-test."
+    return _show(study, "paired", ("set", "SVM-Perc - SVM-Gauss", "p", "p, Holm"), rows, caption)
+
+
+def show_beside(study: Study, exhibit: str, pairs: dict[str, str], said: str = "") -> Table:
+    """Return errors of an exhibit's methods beside those of machines of the tables, on the same runs.
+
+    ``said``: what to add to the names of the methods.
+    """
+    evidence, table = study.evidence(exhibit), study.evidence("table1")
+
+    def row(label: str) -> list[str]:
+        texts = []
+        for method, machine in pairs.items():
+            if evidence.is_complete(label, method):
+                own = np.array(evidence.runs("error", label, method))
+                texts += [_said(own), _said(table.array("error", [label], [machine], len(own)).ravel())]
+            else:
+                texts += ["", ""]
+        return texts
+
+    rows = {label: lambda label=label: row(label) for label in evidence.datasets}
+    header = (
+        "set",
+        *(f"{name}{own}" for pair in pairs.items() for name, own in zip(pair, (said, ""), strict=True)),
+    )
+    samples = (evidence.sample("error", dataset=d, method=m) for d in evidence.datasets for m in pairs)
+    runs = max((len(sample.values) for sample in samples), default=0)
+    caption = f"Test error ± standard error over {runs} run{'s' * (runs != 1)}. {evidence.status}".strip()
+    return _show(study, f"{exhibit}_error", header, rows, caption)
 
 
 def show_norms(study: Study) -> Table:
     """Return the errors of two norms over J hypotheses and over all."""
-    rows = [
-        _row_or_wait(
-            f"{label}, {base}",
-            lambda label=label, base=base: [_said(v) for v in four_cells(study, label, base).T],
-            len(CELLS),
-        )
+    rows = {
+        f"{label}, {base}": lambda label=label, base=base: list(map(_said, four_cells(study, label, base).T))
         for base in BASES
         for label in study.evidence("norms").datasets
-    ]
-    caption = f"{scale_note(study)}Mean test error ± standard error, on the same runs."
-    table = Table(("set", *CELLS), tuple(rows), caption)
-    save_table(study, table, "norms")
-    return table
+    }
+    return _show(study, "norms", ("set", *CELLS), rows, "Mean test error ± standard error, on the same runs.")
 
 
 STEPS = (

@@ -1,6 +1,7 @@
 """Tables show the printed numbers beside ours, in three forms that repeat."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -121,6 +122,7 @@ def test_summary(root):
     study = open_fake(root)
     table = show_summary(study, "table1", "error", datasets=["coin", "die"], bold=True)
     assert table.header == ("table1", "plain", "squared", "short", "long")
+    assert "standard error over 10 runs. Bold" in table.caption
     sample = study.evidence("table1").sample("error", dataset="coin", method="plain")
     mean, spread = table.rows[0][1].text.split(" ± ")
     assert float(mean) == pytest.approx(sample.mean, rel=0.01)
@@ -147,13 +149,12 @@ def test_claims(root):
 
 
 def test_choices(root):
-    (row,) = show_choices(open_fake(root)).rows
-    assert [cell.text for cell in row] == [
-        "rule",
-        "mean",
-        "before the numbers, 2026-11-18 10:00",
-        "the paper does not say",
-    ]
+    study = open_fake(root)
+    choice = study.choices["rule"]
+    study.choices = {"rule": choice, "solver": replace(choice, value={"eps": 0.10000000149, "tau_max": 2})}
+    first, second = ([cell.text for cell in row] for row in show_choices(study).rows)
+    assert first == ["rule", "mean", "before the numbers, 2026-11-18 10:00", "the paper does not say"]
+    assert second[:2] == ["solver", "eps 0.1, tau_max 2"]
 
 
 def test_markup_is_escaped():

@@ -17,7 +17,7 @@ from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from linli2005 import regularized, theory, trials
+from linli2005 import facts, figures, regularized, theory, trials
 from linli2005.claims import roughness
 from linli2005.trials import (
     NOISY_SETS,
@@ -417,3 +417,34 @@ def test_map_of_disagreement_has_the_area_that_figure_2_measures():
         assert found["share"].mean() == pytest.approx(measured[name]["area"])
         blocks = found["share"].reshape(18, 18)
         assert blocks[6:12, 6:12].mean() == pytest.approx(found["center"])
+
+
+def test_the_table_of_ringnorm_has_both_readings_and_their_z_scores(tmp_path):
+    study = Study("linli2005", "paper", ROOT, older=True)
+    assert study.evidence("table1").complete
+    assert study.evidence("chosen_rounds").complete
+    study.folder = tmp_path
+    rows = figures.show_ringnorm(study).rows
+    assert len(rows) == 14
+    assert all(cell.text for row in rows for cell in row)
+    far, near = (abs(float(rows[0][place].text)) for place in (3, 5))
+    assert far > 2 > near
+    beside = figures.show_beside(study, "chosen_rounds", {"AB-Stump": "SVM-Stump", "AB-Perc": "SVM-Perc"})
+    assert beside.caption == "Test error ± standard error over 5 runs."
+    twonorm = {row[0].text: [cell.text for cell in row[1:]] for row in beside.rows}["twonorm"]
+    own = study.evidence("table1").array("error", ["twonorm"], ["SVM-Stump"], 5).mean()
+    assert float(twonorm[1].split()[0]) == pytest.approx(own, abs=0.01)
+    assert twonorm[2:] == ["", ""]  # perceptrons ran on four sets
+
+
+def test_updates_are_counted_by_the_printed_errors_that_they_reach(tmp_path):
+    printed = {"threenorm": [18.2, 16.7], "ringnorm-near": [24.0, 20.0], "australian": [15.5, 15.6]}
+    value = lambda metric, d, method: [x + 5 * (method != "200 updates") for x in printed[d]]  # noqa: E731
+    evidence = made_evidence(value, regularized.UPDATES, printed, runs=3)
+    study = made_study(evidence, {"rounds": [100, 1000]}, key="linli2005")
+    found = facts.which_number_of_updates_agrees(study)
+    said = "0 with 20, 0 with 50, 6 with 200 and 0 with 1000"
+    assert found == {"cells": 6, "matching": said, "most": 6, "best": "200"}
+    study.scale, study.folder = "paper", tmp_path
+    marked = [["✓" in cell.text for cell in row] for row in figures.show_updates(study).rows]
+    assert marked == 6 * [[False, False, False, False, True, False]]

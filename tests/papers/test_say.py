@@ -98,6 +98,20 @@ def test_numbers_come_from_claims_exhibits_cells_and_counts(root):
     assert [row.verdict for row in judge_claims(study)] == ["holds", "fails", "holds in part", "erratum"]
 
 
+def test_points_of_curves_are_their_ends_or_places_in_lists_of_parameters(root, monkeypatch):
+    study = open_fake(root)
+    monkeypatch.setattr(study, "protocol", lambda _: {"few": [1, 8], "points": [1, 2, 4, 8, 16], "other": 3})
+    curve = study.evidence("figure1").curves("curve", dataset="coin", method="descent").mean(axis=0)
+    facts = Facts(study)
+    for point, place in (("first", 0), ("last", -1), ("8", 3)):
+        assert facts.value(f"figure1.curve[coin, descent]@{point}") == curve[place]
+    with pytest.raises(PlanError, match=r"no \{figure1@5\}; there are 1, 16, 2, 4, 8"):
+        facts.value("figure1.curve[coin, descent]@5")
+    monkeypatch.setattr(study, "protocol", lambda _: {"few": [1, 8]})
+    with pytest.raises(PlanError, match="no list of 5 parameters has 8"):
+        facts.value("figure1.curve[coin, descent]@8")
+
+
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_captions_know_how_many_runs_the_scale_has(root, scale):
     study = open_fake(root, scale, compute=False)

@@ -9,7 +9,9 @@
 - ``{runs.table1}``: how many runs of an exhibit the scale has, for captions;
 - ``{cells.match}``, ``{claims.holds}``: how many of the study's have a verdict, by its key; ``all`` counts
   them; a number that is printed twice counts once;
-- ``{table1.error[sonar, SVM-Perc]}``: the mean over runs of a metric, of a dataset and method;
+- ``{table1.error[sonar, SVM-Perc]}``: the mean over runs of a metric, of a dataset and method; of a curve
+  its ``{rounds.error[sonar, AB-Perc]@last}`` point, the ``first``, or that of a number (``@100``) in a list
+  of the exhibit's parameters that is as long;
 - ``{ours.table1[sonar, SVM-Perc]}``, with ``printed``, ``z`` or ``verdict`` likewise: a row of the ledger.
 
 A name that does not exist is an error at every scale. What a scale does not run, or what is stale, is a dash,
@@ -22,6 +24,8 @@ import re
 from collections.abc import Mapping
 from string import Formatter
 from typing import Any
+
+import numpy as np
 
 from kernsemble.report.ledger import (
     Reading,
@@ -44,7 +48,8 @@ OF_A_CLAIM = ("verdict", "probability")
 COUNTED = {"cells": judge_cells, "claims": judge_claims}
 RUNS = "runs"
 COUNTS = ("all", *(verdict.key for verdict in Verdict))
-_NAME = re.compile(r"(\w+)\.([\w-]+)(?:\[(.+?), (.+)\])?")
+ENDS = {"first": 0, "last": -1}  # of a curve
+_NAME = re.compile(r"(\w+)\.([\w-]+)(?:\[(.+?), (.+)\](?:@([\w.]+))?)?")
 
 
 class Said(str):
@@ -109,12 +114,12 @@ class Facts:
         match = _NAME.fullmatch(name)
         if not match:
             raise PlanError(f"say: {{{name}}} is no name: write WHERE.what or WHERE.what[row, column].")
-        where, what, row, column = match.groups()
+        where, what, row, column, point = match.groups()
         if row is None:
             return self._runs(what) if where == RUNS else self._fact(where, what)
         if where in OF_THE_LEDGER:
             return self._of_the_ledger(where, what, row, column)
-        return self._mean(where, what, row, column)
+        return self._mean(where, what, row, column, point)
 
     def _fact(self, where: str, what: str) -> Any:
         own = self._of_claim(where) if where in self.reading.checks else COUNTS if where in COUNTED else ()
@@ -175,15 +180,32 @@ class Facts:
             raise IncompleteEvidenceError(f"{exhibit}: {row}, {column}: {judged.note}", stale=False)
         return {"ours": judged.ours, "z": judged.z, "verdict": judged.verdict.value}[what]
 
-    def _mean(self, exhibit: str, metric: str, dataset: str, method: str) -> float:
+    def _mean(self, exhibit: str, metric: str, dataset: str, method: str, point: str | None) -> float:
         full = self.study.params.scales["paper"].get(exhibit)  # the scale that the text reads
         if full is None:
             raise unknown(exhibit, self.study.exhibits)
         for name, known in ((dataset, full.runs), (method, full.methods)):
             if name not in known:
                 raise unknown(name, known)
+        places = None if point is None else self._places(exhibit, point)
         evidence = self.study.evidence(exhibit)
-        return float(evidence.array(metric, [dataset], [method]).mean())
+        if places is None:
+            return float(evidence.array(metric, [dataset], [method]).mean())
+        curve = np.mean(evidence.runs(metric, dataset, method), axis=0)
+        place = places.get(point, places.get(len(curve)))
+        if place is None:
+            raise PlanError(f"say: {exhibit}.{metric}: no list of {len(curve)} parameters has {point}.")
+        return float(curve[place])
+
+    def _places(self, exhibit: str, point: str) -> Mapping[str | int, int]:
+        """Return where a point stands in the lists of parameters that have it, by their lengths."""
+        if point in ENDS:
+            return ENDS
+        lists = [some for some in self.study.protocol(exhibit).values() if isinstance(some, list)]
+        found = {len(some): some.index(float(point)) for some in lists if float(point) in some}
+        if not found:
+            raise unknown(f"{exhibit}@{point}", sorted({str(x) for some in lists for x in some}))
+        return found
 
 
 def _of_part(name: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from kernsemble.report.comparisons import best_methods, mean_and_spread
 from kernsemble.report.ledger import LedgerRow, Reading, Rule, judge_cell, judge_claim, load_reading, own_row
 from kernsemble.report.published import PrintedCell, own_cells, own_claims
 from kernsemble.report.verdicts import Verdict
+from kernsemble.report.words import span
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import IncompleteEvidenceError, Sample, write_atomically
 from kernsemble.trials.study import Study
@@ -251,10 +252,11 @@ def show_summary(
     """
     evidence = study.evidence(exhibit)
     methods = evidence.methods if methods is None else tuple(methods)
-    rows = []
+    rows, runs = [], []
     for label in evidence.datasets if datasets is None else datasets:
         samples = [evidence.sample(metric, dataset=label, method=method) for method in methods]
         cells = [_summary_cell(sample, spread) for sample in samples]
+        runs += [sample.expected for sample in samples if sample.expected]
         whole = [i for i, sample in enumerate(samples) if sample.complete and len(sample.values) > 1]
         if bold and len(whole) > 1 and len({len(samples[i].values) for i in whole}) == 1:
             chosen = best_methods(np.column_stack([samples[i].values for i in whole]), higher=higher)
@@ -262,7 +264,10 @@ def show_summary(
                 cells[i] = replace(cells[i], bold=bool(is_best))
         rows.append((Cell(label), *cells))
     status = f"{evidence.status}. ".capitalize() if evidence.status else ""
-    caption = f"{scale_note(study)}{status}Mean of {metric} ± {spread}. {BOLD_RULE if bold else ''}".strip()
+    over = f" over {span(runs)} run{'s' if max(runs) > 1 else ''}" if runs else ""
+    caption = (
+        f"{scale_note(study)}{status}Mean of {metric} ± {spread}{over}. {BOLD_RULE if bold else ''}".strip()
+    )
     table = Table((exhibit, *methods), tuple(rows), caption)
     save_table(study, table, save or f"{exhibit}_{metric}")
     return table
@@ -309,10 +314,17 @@ def _told(verdict: Verdict) -> str:
 
 def show_choices(study: Study) -> Table:
     """Return what the paper leaves open, what was chosen, when, and why."""
-    choices = [(name, str(c.value), c.chosen, c.reason) for name, c in study.choices.items()]
+    choices = [(name, _in_words(c.value), c.chosen, c.reason) for name, c in study.choices.items()]
     caption = "When: before or after our first numbers stood beside the printed ones."
     header = ("left open", "chosen", "when", "reason")
     return Table(header, tuple(tuple(map(Cell, row)) for row in choices), caption)
+
+
+def _in_words(value: object) -> str:
+    """Return the value of a parameter as text, without the marks of a program."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_in_words(own)}" for name, own in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def save_table(study: Study, table: Table, name: str, lines: list[list[str]] | None = None) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kernsemble.report.comparisons import best_methods
 
@@ -40,6 +42,29 @@ def joined(words: Sequence[str]) -> str:
     ('a, b and c', 'a', '')
     """
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def names(*parts: str | Iterable[str]) -> tuple[str, ...]:
+    """Return all combinations of parts, names of facts; a part is a sequence, or words.
+
+    Examples
+    --------
+    >>> names("sonar heart", ["error", "size"])
+    ('sonar_error', 'sonar_size', 'heart_error', 'heart_size')
+    """
+    return tuple(map("_".join, product(*(part.split() if isinstance(part, str) else part for part in parts))))
+
+
+def span(values: ArrayLike, form: str = ".0f") -> str:
+    """Return the smallest and the largest of some numbers, once if they read the same.
+
+    Examples
+    --------
+    >>> span([3, 1, 2]), span([1.04, 0.96], ".1f")
+    ('1 to 3', '1.0')
+    """
+    low, high = (format(float(some), form) for some in (np.min(values), np.max(values)))
+    return low if low == high else f"{low} to {high}"
 
 
 def in_order(names: Sequence[str], values: Sequence[float], form: str = ".2f") -> str:

@@ -68,6 +68,7 @@ MATHJAX = Path(
 
 html_theme = "furo"
 html_title = "kernsemble"
+html_logo = html_favicon = "_static/mark.svg"
 html_static_path = ["_static", str(MATHJAX)]
 html_extra_path = ["_exports"]
 html_css_files = ["site.css"]

@@ -691,6 +691,8 @@ BEGIN, END = "<!-- score: written by python -m kernsemble ledger -->", "<!-- end
 def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".format) -> str:
     """Return the totals of each paper and of all as tables in Markdown: printed numbers, claims, parts.
 
+    A verdict that nothing has is left out.
+
     Parameters
     ----------
     rows : sequence of LedgerRow
@@ -704,6 +706,10 @@ def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".f
         "claims": {"all": "claims", **{v.key: v for v in OF_CLAIMS}},
         "parts": {"all": "parts of claims", **{v.key: v for v in OF_CLAIMS if v != Verdict.IN_PART}},
     }
+    for kind, heads in columns.items():
+        columns[kind] = {
+            key: head for key, head in heads.items() if key == "all" or counts["overall"][kind].get(key)
+        }
     return "\n\n".join(
         "\n".join(
             [

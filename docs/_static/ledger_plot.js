@@ -1,5 +1,6 @@
-// The z-scores of the ledger's table as points, a line for each paper. Pointing at one names it and marks its row;
-// dragging over some filters the table. What can be dragged can be typed: the two fields above do the same.
+// The z-scores of the ledger's table as points, a line for each paper, and above them printed numbers against ours.
+// Pointing at one names it and marks its row; dragging over z-scores filters the table and both drawings. What can be
+// dragged can be typed: the two fields above do the same.
 document.addEventListener("DOMContentLoaded", () => {
   const table = document.getElementById("ledger-table");
   const box = document.getElementById("ledger-plot");
@@ -18,9 +19,10 @@ document.addEventListener("DOMContentLoaded", () => {
   const x = (z) => LEFT + (Math.max(-END, Math.min(END, z)) + END) * scale;
   const inverse = (place) => (place - LEFT) / scale - END;
 
-  function draw(name, attributes, parent) {
+  function draw(name, attributes, parent, text = "") {
     const element = document.createElementNS(NS, name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.textContent = text;
     parent.append(element);
     return element;
   }
@@ -49,16 +51,54 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   });
 
+  const read = document.createElement("output");
+  const twins = scatter(document.getElementById("ledger-scatter"));
+
+  // Every row with two positive numbers, on logarithmic axes; a z-score's point knows its twin here.
+  function scatter(place) {
+    const rows = Array.from(table.tBodies[0].rows);
+    const pairs = rows
+      .map((row) => ({ row, numbers: [row.cells[4], row.cells[5]].map((cell) => parseFloat(cell.textContent)) }))
+      .filter(({ row, numbers }) => numbers.every((number) => number > 0) && !row.cells[8].matches(".v-stale, .v-other_task"));
+    if (!place || !pairs.length) return [];
+    const [SIDE, EDGE] = [460, 44];
+    const all = pairs.flatMap((pair) => pair.numbers).map(Math.log10);
+    const [low, high] = [Math.floor(Math.min(...all)), Math.ceil(Math.max(...all))];
+    const at = (number) => ((Math.log10(number) - low) / (high - low)) * (SIDE - EDGE - 10);
+    const drawing = draw("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "img", "aria-label": `${pairs.length} printed numbers against ours, on logarithmic axes` }, place);
+    const [x0, y0] = [EDGE, SIDE - EDGE];
+    draw("line", { x1: x0, y1: y0, x2: x0 + at(10 ** high), y2: y0 - at(10 ** high), class: "tick" }, drawing);
+    for (let power = low; power <= high; power++) {
+      const step = at(10 ** power);
+      draw("text", { x: x0 + step, y: y0 + 18, "text-anchor": "middle" }, drawing, power < -2 || power > 3 ? `1e${power}` : String(10 ** power));
+      draw("text", { x: x0 - 6, y: y0 - step + 4, "text-anchor": "end" }, drawing, power < -2 || power > 3 ? `1e${power}` : String(10 ** power));
+    }
+    draw("text", { x: SIDE - 10, y: SIDE - 6, "text-anchor": "end" }, drawing, "printed");
+    draw("text", { x: x0 + 4, y: 14 }, drawing, "ours");
+    for (const pair of pairs) {
+      const [printed, ours] = pair.numbers;
+      pair.dot = draw("circle", { cx: x0 + at(printed), cy: y0 - at(ours), r: 3.4, class: pair.row.cells[8].className }, drawing);
+      const own = points.find((point) => point.row === pair.row);
+      if (own) own.twin = pair.dot;
+      pair.dot.addEventListener("pointerenter", () => mark(own ?? pair));
+    }
+    read.textContent = "Point at a dot to name it.";
+    place.append(read);
+    for (const still of place.parentElement.querySelectorAll('img[src$="ledger_numbers.svg"]')) still.hidden = true;
+    return pairs;
+  }
+
   let marked = null;
   function mark(point) {
     marked?.row.classList.remove("marked");
-    marked?.dot.removeAttribute("data-marked");
+    for (const dot of [marked?.dot, marked?.twin]) dot?.removeAttribute("data-marked");
     marked = point;
     if (!point) return;
     point.row.classList.add("marked");
-    point.dot.setAttribute("data-marked", "");
+    for (const dot of [point.dot, point.twin]) dot?.setAttribute("data-marked", "");
     const [paper, exhibit, row, column, printed, ours, , z, verdict] = [...point.row.cells].map((cell) => cell.textContent);
-    said.textContent = `${paper} ${exhibit}, ${row}, ${column}: printed ${printed}, ours ${ours}, z = ${z}, ${verdict}`;
+    const words = `${paper} ${exhibit}, ${row}, ${column}: printed ${printed}, ours ${ours}, ${z ? `z = ${z}, ` : ""}${verdict}`;
+    for (const output of [said, read]) output.textContent = words;
   }
   const place = (event) => {
     const frame = svg.getBoundingClientRect();
@@ -87,7 +127,7 @@ document.addEventListener("DOMContentLoaded", () => {
     from.dispatchEvent(new Event("input", { bubbles: true }));
   });
   function follow() {
-    for (const point of points) point.dot.classList.toggle("out", point.row.hidden);
+    for (const point of [...points, ...twins]) point.dot.classList.toggle("out", point.row.hidden);
     const bounded = from.value !== "" || to.value !== "";
     const [low, high] = [from.value === "" ? -END : Number(from.value), to.value === "" ? END : Number(to.value)];
     brush.setAttribute("x", bounded ? x(low) : 0);

@@ -51,8 +51,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const bar = make("div", fronts, undefined, { class: "bar" });
     const field = select(bar, "Dataset", Object.keys(arena.sets));
     const buttons = make("div", fronts, undefined, { class: "names", role: "group", "aria-label": "Show a method" });
-    const panels = make("div", fronts, undefined, { class: "panels" });
     const said = make("output", fronts, "", { "aria-live": "polite" });
+    const panels = make("div", fronts, undefined, { class: "panels" });
     const methods = [...new Set(Object.values(arena.sets).flatMap(Object.keys))].sort();
     let kept = "SVM-Stump";
     const named = methods.map((method) => {
@@ -112,7 +112,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "Points of two classes and the lines of the members" }, panels);
     const said = make("output", collapse, "", { "aria-live": "polite" });
     const x = scale(-2.4, 2.4, LEFT, WIDTH - RIGHT, false);
-    const y = scale(-2.2, 2.2, HEIGHT - FOOT, TOP, false);
+    const y = scale(-2.6, 2.6, HEIGHT - FOOT, TOP, false);
     axes(svg, x, y, "two features");
     for (const [a, b, positive] of ensemble.points)
       draw(positive ? "circle" : "rect", positive ? { cx: x.place(a), cy: y.place(b), r: 3.5, class: "point" } : { x: x.place(a) - 3, y: y.place(b) - 3, width: 6, height: 6, class: "point" }, svg);
@@ -120,7 +120,7 @@ document.addEventListener("DOMContentLoaded", () => {
     function ends([v, w, b]) {
       return Math.abs(w) > Math.abs(v)
         ? [-2.4, 2.4].map((a) => [a, -(v * a + b) / w])
-        : [-2.2, 2.2].map((a) => [-(w * a + b) / v, a]);
+        : [-2.6, 2.6].map((a) => [-(w * a + b) / v, a]);
     }
     draw("clipPath", { id: "collapse-frame" }, svg).append(draw("rect", { x: LEFT, y: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - FOOT }, svg));
     function line(color, kind) {
@@ -142,7 +142,8 @@ document.addEventListener("DOMContentLoaded", () => {
       ensemble.steps[i].forEach((parts, k) => put(lines[k], parts));
       count.textContent = ` ${ensemble.counts[i]}`;
       slider.setAttribute("aria-valuetext", `${ensemble.counts[i]} steps`);
-      said.textContent = `The member farthest from the mean is ${(100 * spread(ensemble.steps[i])).toPrecision(2)} % of the mean's length away from it.`;
+      const away = 100 * spread(ensemble.steps[i]);
+      said.textContent = `The member farthest from the mean is ${away < 10 ? away.toPrecision(2) : Math.round(away)} % of the mean's length away from it.`;
     }
     slider.addEventListener("input", move);
     move();

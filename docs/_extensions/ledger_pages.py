@@ -129,8 +129,8 @@ verdict by a rule that was fixed before. *z* is the difference divided by its st
 <div id="ledger-scatter" class="ledger-plot"></div>
 ```
 
-Each point is a printed number, most of them errors in percent. On the line, ours is equal; below it, smaller.
-The filter of the table below holds here, too.
+Each point is a printed number; on the right those between 1 and 100, most of them errors in percent. On the
+line, ours is equal; below it, smaller. The filter of the table below holds here, too.
 
 ## Are the differences chance?
 

@@ -2,7 +2,7 @@
 document.addEventListener("DOMContentLoaded", () => {
   const NS = "http://www.w3.org/2000/svg";
   const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
-  const [WIDTH, HEIGHT, LEFT, FOOT, TOP, RIGHT] = [420, 300, 44, 40, 22, 12];
+  const [WIDTH, HEIGHT, LEFT, FOOT, TOP, RIGHT] = [340, 260, 44, 40, 22, 12];
 
   function draw(name, attributes, parent, text) {
     const element = document.createElementNS(NS, name);
@@ -27,7 +27,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const f = log ? Math.log10 : (value) => value;
     const place = (value) => start + ((f(value) - f(low)) / (f(high) - f(low) || 1)) * (end - start);
     const step = log ? Math.max(1, Math.ceil((f(high) - f(low)) / 4)) : 10 ** Math.floor(Math.log10(high - low || 1));
-    const wide = !log && (high - low) / step > 5 ? step * 2 : step;
+    const many = (high - low) / step;
+    const wide = log ? step : step * (many > 5 ? 2 : many < 2 ? 0.2 : many < 4 ? 0.5 : 1);
     const ticks = [];
     for (let t = Math.ceil(f(low) / wide - 1e-9) * wide; t <= f(high) + 1e-9; t += wide) ticks.push(log ? 10 ** Math.round(t) : t);
     return { place, ticks };

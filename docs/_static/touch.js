@@ -30,7 +30,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const many = (high - low) / step;
     const wide = log ? step : step * (many > 5 ? 2 : many < 2 ? 0.2 : many < 4 ? 0.5 : 1);
     const ticks = [];
-    for (let t = Math.ceil(f(low) / wide - 1e-9) * wide; t <= f(high) + 1e-9; t += wide) ticks.push(log ? 10 ** Math.round(t) : t);
+    for (let k = Math.ceil(f(low) / wide - 1e-9); k * wide <= f(high) + 1e-9; k++) ticks.push(log ? 10 ** (k * wide) : k * wide);
     return { place, ticks };
   }
   function axes(svg, x, y, below) {

@@ -689,16 +689,7 @@ BEGIN, END = "<!-- score: written by python -m kernsemble ledger -->", "<!-- end
 
 
 def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".format) -> str:
-    """Return the totals of each paper and of all as tables in Markdown: printed numbers, claims, parts.
-
-    A verdict that nothing has is left out.
-
-    Parameters
-    ----------
-    rows : sequence of LedgerRow
-    link : callable, optional
-        How the key of a paper is shown.
-    """
+    """Return the totals of each paper and of all as tables in Markdown: printed numbers, claims, parts."""
     counts = totals(rows)
     every = {link(key): counts.get(key, _count([])) for key in PAPERS} | {"**all**": counts["overall"]}
     columns = {
@@ -706,7 +697,7 @@ def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".f
         "claims": {"all": "claims", **{v.key: v for v in OF_CLAIMS}},
         "parts": {"all": "parts of claims", **{v.key: v for v in OF_CLAIMS if v != Verdict.IN_PART}},
     }
-    for kind, heads in columns.items():
+    for kind, heads in columns.items():  # a verdict that nothing has is left out
         columns[kind] = {
             key: head for key, head in heads.items() if key == "all" or counts["overall"][kind].get(key)
         }

@@ -200,7 +200,7 @@ class Study:
         report = Report()
         if jobs:
             if late := sum(key in found.stale for key in wanted):
-                note(f"{self.key} {name}: recomputing {late} rows whose code, parameters or data changed.")
+                note(f"{self.key} {name}: {late} stale rows are computed again.")
             report = self._compute(jobs, store, found)
         store.settle()
         return report

@@ -24,6 +24,7 @@ from licences_page import write_licences_page  # noqa: E402
 from limit_page import write_limit_page  # noqa: E402
 from races_page import write_races  # noqa: E402
 from start_page import write_start_page  # noqa: E402
+from touch_page import write_touch_pages  # noqa: E402
 
 project = "kernsemble"
 author = "The kernsemble developers"
@@ -68,6 +69,7 @@ MATHJAX = Path(
 
 html_theme = "furo"
 html_title = "kernsemble"
+html_logo = html_favicon = "_static/mark.svg"
 html_static_path = ["_static", str(MATHJAX)]
 html_extra_path = ["_exports"]
 html_css_files = ["site.css"]
@@ -92,6 +94,7 @@ def gather_results() -> None:
     write_start_page(ROOT, HERE / "_start", HERE / "_exports", findings.values())
     write_licences_page(ROOT, HERE / "_start")
     write_limit_page(ROOT, HERE / "_start" / "limit.md")
+    write_touch_pages(ROOT, HERE / "_start")
     write_races(ROOT, HERE / "_start" / "races.md")
     write_citation(ROOT, HERE / "_start" / "citation.md")
     gallery.write_gallery(HERE)

@@ -96,7 +96,7 @@ def audit(chosen: Sequence[Adopted], jobs: int) -> tuple[list[str], bool]:
         if not told:
             equal += 1
         elif key.method in exhibit.parting or told.keys() <= set(exhibit.parting):
-            lines.append(f"  another path: {row.name}: {'; '.join(told.values())}")
+            lines.append(f"  differs by rounding: {row.name}: {'; '.join(told.values())}")
         else:
             well = False
             lines.append(f"  DIFFERS {row.name} (since {row.since}): {'; '.join(told.values())}")

@@ -13,7 +13,7 @@ HEAD = """# Errata
 
 Mistakes in formulas and text that the reproductions found, each with its proof or counterexample and with
 what remains true. The numbers behind them are in the articles; the papers' main lines stand, and most of
-their numbers come out.
+their numbers agree.
 """
 
 

@@ -7,13 +7,14 @@ about it.
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from ledger_places import Names, Places, cell_id, read_places
+from ledger_places import Names, Places, cell_id, one_name, read_places
 
 from kernsemble.report.ledger import LedgerRow, read_ledger, read_standing, score_table
 from kernsemble.report.ledger_figures import BEYOND, chance_beyond, compared_rows, scored_rows
@@ -31,9 +32,9 @@ point to another reading of the paper than the declared one, what that *best rea
 most 2; ↓ ↑ ours is lower or higher beyond that, neither of which is praise; ~ too noisy to tell: the
 standard error of the difference exceeds half of the printed number. Seconds of other hardware are compared
 as ratios to one method of their block (1), a match within a factor of 2. ≁ other task: the paper does not
-say what it computed; ∅ unavailable: data that cannot be had; … pending: evidence still to be computed. A
-number leads to the place in the article that shows it, an arrow or a cross to what was tried and found
-about it.
+say what it computed; ∅ unavailable: the data can no longer be obtained; … pending: evidence still to be
+computed. A number leads to the place in the article that shows it, an arrow or a cross to what was tried
+and found about it.
 """
 
 
@@ -101,8 +102,11 @@ hide-toc: true
 # The ledger
 
 Every number that the five papers print, and every claim that they make, stands here beside ours, with a
-verdict by a rule that stands in view. *z* is the difference divided by its standard error. A paper's
-name leads to its tables, cell by cell; [the table of all rows](#all-rows) can be searched and sorted.
+verdict by a rule that was fixed before. *z* is the difference divided by its standard error.
+
+```{{raw}} html
+<p class="doors"><a href="#all-rows">Search all rows</a> {" ".join(map(_door, PAPERS))}</p>
+```
 
 :::{{container}} score
 {score_table(rows, link="[{0}]({0}.md)".format)}
@@ -111,6 +115,7 @@ name leads to its tables, cell by cell; [the table of all rows](#all-rows) can b
 {standing}
 
 ```{{toctree}}
+:hidden:
 :maxdepth: 1
 
 {chr(10).join(PAPERS)}
@@ -120,8 +125,12 @@ name leads to its tables, cell by cell; [the table of all rows](#all-rows) can b
 
 ![Printed numbers against ours on logarithmic axes.](ledger_numbers.svg)
 
+```{{raw}} html
+<div id="ledger-scatter" class="ledger-plot"></div>
+```
+
 Each point is a printed number; on the right those between 1 and 100, most of them errors in percent. On the
-line, ours is equal; below it, smaller.
+line, ours is equal; below it, smaller. The filter of the table below holds here, too.
 
 ## Are the differences chance?
 
@@ -160,6 +169,10 @@ between. The address of this page follows the filter, so that what is shown can 
 """
 
 
+def _door(key: str) -> str:
+    return f'<a href="{key}.html">{key}</a>'
+
+
 def _download(address: str, text: str) -> str:
     """Return a link to a file that lies beside the pages, which Sphinx does not look for."""
     return f'<a href="{address}" download>{escape(text)}</a>'
@@ -179,7 +192,7 @@ def _full_row(
     row: LedgerRow, places: Places, statements: dict[tuple[str, str], str], called: Names | None
 ) -> str:
     note = row.note if row.kind == "cell" else f"{statements[row.row, row.column]} {row.note}"
-    names = "".join(f"<td>{_breakable(text)}</td>" for text in (row.row, row.column))
+    names = "".join(f"<td>{_breakable(text)}</td>" for text in (row.row, one_name(row.column)))
     numbers = (_printed(row), _ours(row), row.texts["runs"], row.texts["z"])
     exhibit = _link(places.exhibit(row), row.exhibit)
     middle = names + "".join(f"<td>{escape(text)}</td>" for text in numbers)
@@ -194,13 +207,26 @@ def _printed(row: LedgerRow) -> str:
 
 
 def _ours(row: LedgerRow) -> str:
-    ours, spread = (_short(row.texts[name]) for name in ("ours", "ours_spread"))
-    return f"{ours} ± {spread}" if spread else ours
+    texts = row.texts
+    return _rounded(texts["ours"], texts["ours_spread"], whole="." not in row.printed)
 
 
-def _short(number: str) -> str:
-    """Return a number without a long row of zeros; its digits are those of the ledger."""
-    return number if len(number) <= 8 else f"{float(number):.4g}"
+def _rounded(number: str, spread: str = "", *, whole: bool = False) -> str:
+    """Return a number with its spread of two digits; a count, where the printed one is ``whole``, as such.
+
+    Examples
+    --------
+    >>> _rounded("26.81", "1.67"), _rounded("0.01002", "0.0000363"), _rounded("280.8", "0")
+    ('26.8 ± 1.7', '0.010020 ± 0.000036', '280.8 ± 0')
+    >>> _rounded("60000.0", whole=True), _rounded("24.00")
+    ('60000', '24.00')
+    """
+    if spread == "0":
+        return f"{number} ± 0"
+    if spread:
+        decimals = max(0, 1 - math.floor(math.log10(float(spread))))
+        return f"{float(number):.{decimals}f} ± {float(spread):.{decimals}f}"
+    return re.sub(r"\.0+$", "", number) if whole else number
 
 
 def _breakable(name: str) -> str:
@@ -260,7 +286,7 @@ def _grid(rows: Sequence[LedgerRow], places: Places) -> str:
     by_place = {(row.row, row.column): row for row in rows}
     names, columns = (tuple(dict.fromkeys(place[i] for place in by_place)) for i in (0, 1))
     link = _link(places.exhibit(rows[0]), rows[0].exhibit)
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
+    head = "".join(f'<th scope="col">{escape(one_name(column))}</th>' for column in columns)
     body = "\n".join(
         f'<tr><th scope="row">{escape(name)}</th>'
         + "".join(_grid_cell(by_place.get((name, column)), places) for column in columns) + "</tr>"
@@ -277,7 +303,8 @@ def _grid_cell(row: LedgerRow | None, places: Places) -> str:
     mark = _link(places.reason(row), row.verdict.mark, f"{row.verdict}: why")
     inner = f"{ours} {mark}<br><small>{escape(_printed(row))}</small>"
     if row.best_verdict:
-        best = f"best reading {_short(row.texts['best'])} {row.best_verdict.mark}".replace("  ", " ")
+        best = _rounded(row.texts["best"], whole="." not in row.printed)
+        best = f"best reading {best} {row.best_verdict.mark}".replace("  ", " ")
         inner += f'<br><small title="{escape(row.best_reading, quote=True)}">{escape(best)}</small>'
     return f'<td class="v-{row.verdict.key}" title="{said}">{inner}</td>'
 

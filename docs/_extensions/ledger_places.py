@@ -93,6 +93,17 @@ def cell_id(row: LedgerRow) -> str:
     return re.sub(r"[^\w.+]+", "-", name)
 
 
+def one_name(column: str) -> str:
+    """Return a printed heading as it is written elsewhere in the same paper.
+
+    Examples
+    --------
+    >>> one_name("L 1 -ExRM 10"), one_name("BagTree 30"), one_name("R_tst")
+    ('L1-ExRM10', 'BagTree30', 'R_tst')
+    """
+    return re.sub(r"(?<=\w) (\d+)$", r"\1", re.sub(r"^L (\d) -", r"L\1-", column))
+
+
 class Names:
     """What exhibits and columns are called, from ``exhibits.yaml``."""
 

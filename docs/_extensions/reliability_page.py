@@ -14,7 +14,7 @@ from pathlib import Path
 SECTIONS = {
     "Faults": """Runs are killed, disks filled, files damaged, for real, at random moments. It is *survived*
 when the message says what to do, nothing that was saved is lost, and going on gives the evidence of
-an undisturbed run: complete, nothing twice, equal but for the seconds.""",
+an undisturbed run: complete, nothing twice, identical except for timings.""",
     "Cluster": """Schedulers and workers are real processes, on this machine or on hosts of their own (network
 namespaces joined by a bridge). It is *survived* when the evidence is that of a run without a cluster: equal
 but for the seconds, nothing twice, nothing lost.""",
@@ -39,7 +39,7 @@ versions last digits move, and no verdict of the ledger may change with them."""
 }
 HEAD = """# Reliability
 
-What was tried, and what happened. The numbers are written by the tests themselves: `make test-faults`
+What we tested, and the results. The tests themselves write the numbers: `make test-faults`
 tries all of it (`make test` a part), `make matrix` compares versions of Python and NumPy.
 """
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import product
 
-from ledger_places import Names, Places
+from ledger_places import Names, Places, one_name
 
 from kernsemble.report.ledger import LedgerRow
 from kernsemble.report.verdicts import LATE, Verdict
@@ -77,7 +77,9 @@ def _table(rows: Sequence[LedgerRow], places: Places, called: Names) -> str:
     by_place = {(row.row, row.column): row for row in rows}
     names, columns = (tuple(dict.fromkeys(place[i] for place in by_place)) for i in (0, 1))
     squares = "".join(
-        _square(by_place[place], places, ", ".join(place)) if place in by_place else "<span></span>"
+        _square(by_place[place], places, ", ".join((place[0], one_name(place[1]))))
+        if place in by_place
+        else "<span></span>"
         for place in product(names, columns)
     )
     title = called.title(places.paper, rows[0].exhibit)

@@ -1,5 +1,6 @@
-// The z-scores of the ledger's table as points, a line for each paper. Pointing at one names it and marks its row;
-// dragging over some filters the table. What can be dragged can be typed: the two fields above do the same.
+// The z-scores of the ledger's table as points, a line for each paper, and above them printed numbers against ours.
+// Pointing at one names it and marks its row; dragging over z-scores filters the table and both drawings. What can be
+// dragged can be typed: the two fields above do the same.
 document.addEventListener("DOMContentLoaded", () => {
   const table = document.getElementById("ledger-table");
   const box = document.getElementById("ledger-plot");
@@ -18,9 +19,10 @@ document.addEventListener("DOMContentLoaded", () => {
   const x = (z) => LEFT + (Math.max(-END, Math.min(END, z)) + END) * scale;
   const inverse = (place) => (place - LEFT) / scale - END;
 
-  function draw(name, attributes, parent) {
+  function draw(name, attributes, parent, text = "") {
     const element = document.createElementNS(NS, name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.textContent = text;
     parent.append(element);
     return element;
   }
@@ -49,16 +51,58 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   });
 
+  const read = document.createElement("output");
+  const twins = scatter(document.getElementById("ledger-scatter"));
+
+  // Every row with two positive numbers, on logarithmic axes: all of them, and those between 1 and 100.
+  function scatter(place) {
+    const pairs = Array.from(table.tBodies[0].rows)
+      .map((row) => ({ row, numbers: [row.cells[4], row.cells[5]].map((cell) => parseFloat(cell.textContent)), twins: [] }))
+      .filter(({ row, numbers }) => numbers.every((number) => number > 0) && !row.cells[8].matches(".v-stale, .v-other_task"));
+    if (!place || !pairs.length) return [];
+    const all = pairs.flatMap((pair) => pair.numbers).map(Math.log10);
+    panel(place, pairs, Math.floor(Math.min(...all)), Math.ceil(Math.max(...all)));
+    panel(place, pairs, 0, 2);
+    read.textContent = "Point at a dot to name it.";
+    place.append(read);
+    for (const still of place.parentElement.querySelectorAll('img[src$="ledger_numbers.svg"]')) still.hidden = true;
+    return pairs;
+  }
+  function panel(place, pairs, low, high) {
+    const [SIDE, EDGE] = [420, 44];
+    const at = (number) => ((Math.log10(number) - low) / (high - low)) * (SIDE - EDGE - 24);
+    const [x0, y0] = [EDGE, SIDE - EDGE];
+    const within = pairs.filter(({ numbers }) => numbers.every((number) => number >= 10 ** low && number <= 10 ** high));
+    const svg = draw("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "img", "aria-label": `${within.length} printed numbers against ours, on logarithmic axes` }, place);
+    draw("line", { x1: x0, y1: y0, x2: x0 + at(10 ** high), y2: y0 - at(10 ** high), class: "tick" }, svg);
+    const ticks = high - low > 3 ? Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i)) : [1, 2, 5, 10, 20, 50, 100];
+    for (const tick of ticks) {
+      const text = tick < 0.01 || tick > 1000 ? `1e${Math.round(Math.log10(tick))}` : String(Number(tick.toPrecision(1)));
+      draw("text", { x: x0 + at(tick), y: y0 + 18, "text-anchor": "middle" }, svg, text);
+      draw("text", { x: x0 - 6, y: y0 - at(tick) + 4, "text-anchor": "end" }, svg, text);
+    }
+    draw("text", { x: SIDE - 24, y: SIDE - 6, "text-anchor": "end" }, svg, "printed");
+    draw("text", { x: x0 + 4, y: 14 }, svg, "ours");
+    for (const pair of within) {
+      const [printed, ours] = pair.numbers;
+      const dot = draw("circle", { cx: x0 + at(printed), cy: y0 - at(ours), r: 3.4, class: pair.row.cells[8].className }, svg);
+      pair.twins.push(dot);
+      dot.addEventListener("pointerenter", () => mark(points.find((point) => point.row === pair.row) ?? pair));
+    }
+  }
+  const dotsOf = (point) => [point.dot, ...(twins.find((pair) => pair.row === point.row)?.twins ?? [])].filter(Boolean);
+
   let marked = null;
   function mark(point) {
     marked?.row.classList.remove("marked");
-    marked?.dot.removeAttribute("data-marked");
+    for (const dot of marked ? dotsOf(marked) : []) dot.removeAttribute("data-marked");
     marked = point;
     if (!point) return;
     point.row.classList.add("marked");
-    point.dot.setAttribute("data-marked", "");
+    for (const dot of dotsOf(point)) dot.setAttribute("data-marked", "");
     const [paper, exhibit, row, column, printed, ours, , z, verdict] = [...point.row.cells].map((cell) => cell.textContent);
-    said.textContent = `${paper} ${exhibit}, ${row}, ${column}: printed ${printed}, ours ${ours}, z = ${z}, ${verdict}`;
+    const words = `${paper} ${exhibit}, ${row}, ${column}: printed ${printed}, ours ${ours}, ${z ? `z = ${z}, ` : ""}${verdict}`;
+    for (const output of [said, read]) output.textContent = words;
   }
   const place = (event) => {
     const frame = svg.getBoundingClientRect();
@@ -87,7 +131,7 @@ document.addEventListener("DOMContentLoaded", () => {
     from.dispatchEvent(new Event("input", { bubbles: true }));
   });
   function follow() {
-    for (const point of points) point.dot.classList.toggle("out", point.row.hidden);
+    for (const point of [...points, ...twins]) for (const dot of dotsOf(point)) dot.classList.toggle("out", point.row.hidden);
     const bounded = from.value !== "" || to.value !== "";
     const [low, high] = [from.value === "" ? -END : Number(from.value), to.value === "" ? END : Number(to.value)];
     brush.setAttribute("x", bounded ? x(low) : 0);

@@ -123,4 +123,4 @@ def test_two_runs_at_once(slow_root, undisturbed, figure):
         assert "Traceback" not in said
         assert first.finished()[0] == 0
     check_evidence(slow_root, undisturbed)
-    figure("Faults", "two runs at once", 1, 1, "the second is refused by the process number of the first")
+    figure("Faults", "two runs at once", 1, 1, "the second run is refused, naming the process of the first")

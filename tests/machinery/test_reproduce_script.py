@@ -47,7 +47,7 @@ def test_quick_scale_is_run_and_judged_every_time(checkout):
     for _ in range(2):  # nothing is remembered from one run to the next
         status, said, calls = run(checkout, "quick")
         assert (status, calls) == (0, QUICK)
-        assert "read: results/quick/*/*.ipynb" in said
+        assert "rendered notebooks: results/quick/*/*.ipynb" in said
 
 
 def test_paper_scale_goes_through_dvc(checkout):

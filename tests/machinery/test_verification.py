@@ -67,7 +67,7 @@ def test_runs_that_may_part_are_counted_apart(studies, monkeypatch, declared):
     assert (summary.total.agree, summary.total.differ, len(summary.total.parted)) == (8, [], 1)
     assert summary.nothing_differs
     assert not summary.all_agree
-    assert "1 took another path" in "\n".join(summary.lines("quick"))
+    assert "1 differ in methods known to depend" in "\n".join(summary.lines("quick"))
 
 
 def test_a_run_that_may_part_in_one_metric_still_differs_in_another(studies, monkeypatch):

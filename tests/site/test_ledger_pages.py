@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from kernsemble.report.ledger_figures import (
     compared_rows,
     draw_printed_against_ours,
     draw_quantiles,
+    draw_wall,
     save_ledger_figures,
     scored_rows,
 )
@@ -80,7 +82,15 @@ def test_drawings_show_every_compared_cell_and_repeat_to_the_byte(tmp_path):
     first = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     save_ledger_figures(rows, tmp_path)
     assert first == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert len(first) == 2
+    assert len(first) == 3
+
+
+def test_wall_has_a_square_for_every_number_and_claim():
+    rows = read_ledger(ROOT / "results/paper/ledger.csv")
+    kept = [row for row in rows if row.kind in ("cell", "claim")]
+    squares = re.findall(r"M(\d+) (\d+)h9", draw_wall(rows))
+    assert len(squares) == len(kept) + len({row.verdict for row in kept})  # and the legend's
+    assert len(set(squares)) == len(squares)
 
 
 def test_an_empty_ledger_is_drawn_too(tmp_path):
@@ -156,10 +166,11 @@ def test_score_counts_every_row_once():
         make_row(verdict="holds", kind="claim"),
     ]
     numbers, claims, parts = (line for line in score_table(rows).splitlines() if "linli2005" in line)
-    assert numbers == "| `linli2005` | 3 | 1 | 0 | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 1 |"
-    assert claims == "| `linli2005` | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"
-    assert parts == "| `linli2005` | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"
-    assert score_table(rows, link="<{}>".format).splitlines()[-1].startswith("| **all** | 0 | 0 ")
+    assert numbers == "| `linli2005` | 3 | 1 | 1 | 1 | 1 |"
+    assert claims == "| `linli2005` | 1 | 1 |"
+    assert parts == "| `linli2005` | 0 |"
+    assert "| paper | distinct numbers | match | differs: higher | pending |" in score_table(rows)
+    assert score_table(rows, link="<{}>".format).splitlines()[-1] == "| **all** | 0 |"
 
 
 def test_score_is_put_between_its_marks(tmp_path):

@@ -336,6 +336,20 @@ def test_dragging_over_the_points_keeps_the_rows_between(ledger):
     ledger.ask("ask.choose('to', '')")
 
 
+def test_printed_against_ours_is_read_by_pointing_and_follows_the_filter(ledger):
+    dots = "[...document.querySelectorAll('#ledger-scatter circle')]"
+    count = ledger.ask(f"{dots}.length")
+    assert count > 100
+    ledger.ask(f"{dots}[5].dispatchEvent(new PointerEvent('pointerenter'))")
+    row = ledger.ask("[...document.querySelector('#ledger-table tr.marked').cells].map((c) => c.textContent)")
+    said = ledger.ask("document.querySelector('#ledger-scatter output').textContent")
+    assert said.startswith(f"{row[0]} {row[1]}, {row[2]}, {row[3]}: printed {row[4]}, ours {row[5]}")
+    ledger.ask(f"ask.choose('paper', {json.dumps(row[0])})")
+    own = ledger.ask(f"{dots}.filter((dot) => !dot.classList.contains('out')).length")
+    assert 0 < own < count
+    ledger.ask("ask.choose('paper', '')")
+
+
 def test_wall_is_read_by_keyboard_and_by_verdict(browser, site):
     browser.look()
     browser.open((site / "index.html").as_uri())
@@ -377,6 +391,59 @@ def test_slider_runs_from_the_ensemble_into_the_machine(browser, site):
         wanted = [own["differ"][i] for own in numbers["sets"].values()]
         assert shown == pytest.approx(wanted, abs=0.051)
     assert sum(seen[1]) < sum(seen[0])
+
+
+def test_a_method_lights_up_in_all_panels_by_pointer_and_by_keyboard(browser, site):
+    browser.look()
+    browser.open((site / "drawings.html").as_uri())
+    sets = json.loads(browser.ask("document.getElementById('fronts-numbers').textContent"))["sets"]
+    own = sets[browser.ask("document.querySelector('#fronts select').value")]
+    marked = "[...document.querySelectorAll('#fronts circle.marked')].map((dot) => dot.dataset.method)"
+    for method, how in ((min(own), "focus()"), (max(own), "click()")):
+        browser.ask(
+            f"[...document.querySelectorAll('#fronts button')].find((b) => b.textContent === '{method}')"
+            f".{how}"
+        )
+        assert browser.ask(marked) == [method] * 3
+        assert f"{own[method][0]:.1f} % errors" in browser.ask(
+            "document.querySelector('#fronts > output').textContent"
+        )
+    label = next(name for name in sets if sets[name].keys() != own.keys())
+    browser.ask(
+        "(() => { const field = document.querySelector('#fronts select'); "
+        f"field.value = '{label}'; field.dispatchEvent(new Event('input')); }})()"
+    )
+    assert browser.ask("document.querySelectorAll('#fronts circle').length") == 3 * len(sets[label])
+
+
+def test_members_collapse_into_one_machine(browser, site):
+    browser.look()
+    browser.open((site / "drawings.html").as_uri())
+    lines = (
+        "[...document.querySelectorAll('#collapse line.curve:not(.machine)')]"
+        ".map((line) => ['x1', 'y1', 'x2', 'y2'].map((name) => Number(line.getAttribute(name))))"
+    )
+    spreads = []
+    for key, code in (("Home", 36), ("End", 35)):
+        browser.ask("document.querySelector('#collapse input').focus()")
+        browser.press(key, code=code)
+        members = browser.ask(lines)
+        assert len(members) == 5
+        spreads.append(max(abs(one[1] - members[0][1]) + abs(one[3] - members[0][3]) for one in members))
+    assert spreads[1] < 2 < spreads[0]
+
+
+def test_curve_of_each_feature_is_drawn_and_read(browser, site):
+    browser.look()
+    browser.open((site / "drawings.html").as_uri())
+    curves = json.loads(browser.ask("document.getElementById('curves-numbers').textContent"))["curves"]
+    for name, points in curves.items():
+        browser.ask(
+            "(() => { const field = document.querySelector('#curves select'); "
+            f"field.value = {json.dumps(name)}; field.dispatchEvent(new Event('input')); }})()"
+        )
+        drawn = browser.ask("document.querySelector('#curves polyline').getAttribute('points')")
+        assert len(drawn.split()) == len(points) >= 10
 
 
 def test_tables_of_articles_are_sorted_by_a_press_or_by_enter(browser, site):

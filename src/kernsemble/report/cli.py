@@ -336,7 +336,7 @@ def ledger(options: argparse.Namespace) -> int:
 
         save_ledger_figures(rows, folder)
     elif changed:
-        return _complain(f"{', '.join(changed)} would change: run python -m kernsemble ledger.", FAILED)
+        return _complain(f"{', '.join(changed)} out of date; to update: python -m kernsemble ledger", FAILED)
     return OK
 
 

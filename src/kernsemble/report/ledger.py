@@ -668,6 +668,10 @@ def score_table(rows: Sequence[LedgerRow], link: Callable[[str], str] = "`{}`".f
         "claims": {"all": "claims", **{v.key: v for v in OF_CLAIMS}},
         "parts": {"all": "parts of claims", **{v.key: v for v in OF_CLAIMS if v != Verdict.IN_PART}},
     }
+    for kind, heads in columns.items():  # a verdict that nothing has is left out
+        columns[kind] = {
+            key: head for key, head in heads.items() if key == "all" or counts["overall"][kind].get(key)
+        }
     return "\n\n".join(
         "\n".join(
             [

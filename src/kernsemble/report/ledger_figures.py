@@ -1,4 +1,4 @@
-"""Two drawings of the ledger: printed numbers against ours, and z-scores against a normal distribution."""
+"""Drawings of the ledger: printed numbers against ours, z-scores against a normal distribution, the wall."""
 
 from __future__ import annotations
 
@@ -14,13 +14,19 @@ from scipy import stats
 
 from kernsemble.report.figures import PALETTE, describe, render, subplots
 from kernsemble.report.ledger import EXACT, LedgerRow
-from kernsemble.report.verdicts import COMPARED
+from kernsemble.report.verdicts import COMPARED, Verdict
 from kernsemble.trials.evidence import write_atomically
 from kernsemble.trials.rooms import PAPERS
 
 COLORS = dict(zip(COMPARED, (PALETTE[0], PALETTE[2], PALETTE[1], "#999999"), strict=True))
 MARKERS = {"bi2004": "D", "linli2005": "o", "lin2012": "v", "shen2014": "s", "guo2017": "^"}
 BEYOND = 2.0
+_STEP = 11  # from square to square, in pixels
+_FILLS = {
+    Verdict.MATCH: "#7fb8e0", Verdict.HOLDS: "#7fb8e0", Verdict.LOWER: "#f2c35e", Verdict.HIGHER: "#ee9a66",
+    Verdict.FAILS: "#ee9a66", Verdict.IN_PART: "#b7a9a3", Verdict.ERRATUM: "#c9a6e0",
+    Verdict.STALE: "#d9dde2", Verdict.PENDING: "#d9dde2",
+}  # fmt: skip
 
 
 def compared_rows(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
@@ -108,8 +114,49 @@ def _draw_quantiles_of(axes: Axes, paper: str, scores: np.ndarray) -> None:
     axes.legend(loc="upper left")
 
 
+def draw_wall(rows: Sequence[LedgerRow]) -> str:
+    """Return as SVG every printed number and claim as a square, colored by verdict, in its table's layout."""
+    squares: dict[Verdict, list[str]] = {}
+    texts, y = [], 0
+    for paper in PAPERS:
+        texts.append(f'<text x="0" y="{y + 25}">{paper}</text>')
+        x, tallest = 90, 0
+        blocks: dict[str, list[LedgerRow]] = {}
+        for row in rows:
+            if row.paper == paper and row.kind in ("cell", "claim"):
+                blocks.setdefault(row.exhibit if row.kind == "cell" else "claims", []).append(row)
+        for block, own in blocks.items():
+            placed = _placed(own)
+            texts.append(f'<text x="{x}" y="{y + 10}">{block}</text>')
+            for row, across, down in placed:
+                corner = f"M{x + _STEP * across} {y + 16 + _STEP * down}h9v9h-9z"
+                squares.setdefault(row.verdict, []).append(corner)
+            x += max(_STEP * (1 + max(across for _, across, _ in placed)), 6 * len(block)) + 20
+            tallest = max(tallest, 1 + max(down for *_, down in placed))
+        y += 26 + _STEP * tallest
+    known = [verdict for verdict in Verdict if verdict in squares]
+    for i, verdict in enumerate(known):
+        left, top = 215 * (i % 4), y + 10 + 18 * (i // 4)
+        squares[verdict].append(f"M{left} {top}h9v9h-9z")
+        texts.append(f'<text x="{left + 15}" y="{top + 9}">{verdict}: {len(squares[verdict]) - 1}</text>')
+    paths = "\n".join(f'<path fill="{_FILLS.get(v, "#9aa3ad")}" d="{"".join(squares[v])}"/>' for v in known)
+    size = f"0 0 860 {y + 12 + 18 * math.ceil(len(known) / 4)}"
+    style = 'font-family="sans-serif" font-size="11" fill="#7a828c"'
+    start = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}">'
+    return f"{start}\n{paths}\n<g {style}>{''.join(texts)}</g></svg>\n"
+
+
+def _placed(rows: Sequence[LedgerRow]) -> list[tuple[LedgerRow, int, int]]:
+    """Return the rows of a table with their column and line; claims stand six in a line."""
+    if rows[0].kind == "claim":
+        return [(row, i % 6, i // 6) for i, row in enumerate(rows)]
+    lines = list(dict.fromkeys(row.row for row in rows))
+    columns = list(dict.fromkeys(row.column for row in rows))
+    return [(row, columns.index(row.column), lines.index(row.row)) for row in rows]
+
+
 def save_ledger_figures(rows: Sequence[LedgerRow], folder: Path) -> None:
-    """Write ``ledger_numbers.svg`` and ``ledger_z.svg``."""
+    """Write ``ledger_numbers.svg``, ``ledger_z.svg`` and ``ledger_wall.svg``."""
     scored = scored_rows(rows)
     count, beyond = len(scored), sum(abs(row.z) > BEYOND for row in scored)
     shown = (
@@ -124,3 +171,5 @@ def save_ledger_figures(rows: Sequence[LedgerRow], folder: Path) -> None:
     }
     for name, (figure, alt) in drawings.items():
         write_atomically(folder / f"{name}.svg", describe(render(figure), alt).encode())
+    wall = describe(draw_wall(rows), "Every printed number and claim as a square, colored by its verdict.")
+    write_atomically(folder / "ledger_wall.svg", wall.encode())

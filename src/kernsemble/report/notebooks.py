@@ -126,7 +126,7 @@ def _execute(
             if "didn't respond" in str(error):
                 raise NotebookError(
                     f"{source}: its kernel did not answer in {START_SECONDS} seconds. See that the "
-                    "loopback device is up (ip link set lo up), and run the same command again."
+                    "loopback device is up (ip link set lo up), and run the command again."
                 ) from None
             if not isinstance(error, DeadKernelError) and "Kernel died" not in str(error):
                 raise
@@ -143,9 +143,9 @@ def _temporary_folder() -> Iterator[Path]:
             where = folder
             yield Path(folder)
     except OSError as error:
-        remedy = "Mend that" if error.filename else "Mend that, or set TMPDIR to another folder,"
+        remedy = "Fix this" if error.filename else "Fix this, or set TMPDIR to another folder,"
         raise NotebookError(
-            f"{error.filename or where}: {error.strerror or error}. {remedy} and run the same command again."
+            f"{error.filename or where}: {error.strerror or error}. {remedy} and run the command again."
         ) from None
 
 

@@ -55,11 +55,11 @@ class Summary:
         return not self.failed and self.total.agree + self.total.unavailable == self.total.trials
 
     def lines(self, scale: str) -> list[str]:
-        """Say what came of it, failures last."""
+        """Say how the trials compare, failures last."""
         lines = [f"{key}: {agreement}" for key, agreement in self.agreements.items()]
         for key, agreement in self.agreements.items():
             lines += [f"  DIFFERS {key} {name}" for name in agreement.differ[:20]]
-            lines += [f"  another path: {key} {name}" for name in agreement.parted[:20]]
+            lines += [f"  differs by rounding: {key} {name}" for name in agreement.parted[:20]]
         if len(self.agreements) > 1:
             lines.append(f"all papers, {scale} scale: {self.total}")
         lines += self._committed_lines()

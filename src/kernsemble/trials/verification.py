@@ -51,7 +51,7 @@ class Agreement:
         parts = [f"{self.agree} of {self.trials} trials agree with the committed evidence ({RULE})"]
         counts = {
             "DIFFER": len(self.differ),
-            "took another path, as they may where sums are rounded otherwise": len(self.parted),
+            "differ in methods known to depend on how sums are rounded": len(self.parted),
             "have a STALE committed row": self.stale,
             "have no committed row": self.missing,
             "are not computed here": self.uncomputed,

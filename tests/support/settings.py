@@ -53,6 +53,7 @@ SETTINGS = [
 ]
 
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"  # to seven digits
+SPARSE_WEIGHTS = WEIGHTS.replace("dense", "sparse")
 COLUMNS = "a sample repeated is one more column under an l2 norm and widens the rbf; a sample weighted is not"
 TOLERANCE = "equal to the tolerance, which is not seven digits"
 CLASS_WEIGHTS = (
@@ -71,6 +72,8 @@ def exempt(model):
         found[WEIGHTS] = COLUMNS
     elif isinstance(model, k.DRM | k.StreamedCGEns) or _loose(model):
         found[WEIGHTS] = TOLERANCE
+    if WEIGHTS in found:
+        found[SPARSE_WEIGHTS] = found[WEIGHTS]
     boosts = isinstance(model, k.AdaBoost | k.AdaBoostECC | k.AdaBoostMH | k.AdaBoostMO | k.MultiBoost)
     boosts = boosts or (isinstance(model, k.LPBoost) and model.intercept == "none")
     if boosts and model.base in ("stump", "fourier"):

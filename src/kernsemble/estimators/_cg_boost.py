@@ -16,12 +16,18 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from kernsemble.column_generation import ColumnGeneration, StopReason, column_generation
-from kernsemble.estimators._base import check_positive, check_rounds, progress, refuse_huge, warn_of_gap
+from kernsemble.estimators._base import (
+    CheckedInput,
+    check_positive,
+    check_rounds,
+    progress,
+    refuse_huge,
+    warn_of_gap,
+)
 from kernsemble.hypotheses.base import generator, label
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.kernel_library import Kernel
@@ -52,7 +58,7 @@ class Validation(NamedTuple):
     loss: Callable[[np.ndarray], float]
 
 
-class CGBoostBase(BaseEstimator):
+class CGBoostBase(CheckedInput):
     """Base of the CG-Boost estimators; the module says what ``_run`` does."""
 
     def _check_parameters(self) -> None:
@@ -84,7 +90,7 @@ class CGBoostBase(BaseEstimator):
         """Return checked validation samples; they must come with targets."""
         if y_val is None:
             raise ValueError("X_val needs y_val.")
-        X_val = validate_data(self, X_val, dtype=np.float64, order="C", reset=False)
+        X_val = self._validated(X_val, reset=False)
         check_consistent_length(X_val, y_val)
         return X_val
 
@@ -173,7 +179,7 @@ class CGBoostBase(BaseEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         """Return the ensemble's values at X."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        X = self._validated(X, reset=False)
         return self.hypotheses_.decision(X, self.coef_, self.intercept_)
 
     def columns_path(self) -> dict[str, np.ndarray]:

@@ -46,7 +46,8 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Finite training data; uint8 is used as it is, anything else as float64.
+            Training data, with stumps sparse or not, NaN where a value is missing; uint8, and with stumps
+            float32, are used as they are, anything else as float64.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -75,7 +76,7 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
         self._keep(oracle, result)
         self._certify(data)
         self.dual_weights_ = at_rows(self._dual_weights(master, result), data.used)
-        if master.threshold() > 0.0 and np.isnan(oracle.sum_of_squares(np.zeros(len(data.X)))):
+        if master.threshold() > 0.0 and np.isnan(oracle.sum_of_squares(np.zeros(len(data.labels)))):
             # An infinite family: the largest score that a search found bounds no other.
             self.dual_gap_ = self.relative_gap_ = np.nan
             self.gap_path_[:] = np.nan

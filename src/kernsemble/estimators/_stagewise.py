@@ -42,7 +42,8 @@ class StagewiseClassifier(ProbabilisticClassifier, EnsembleClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Finite training data; uint8 is used as it is, anything else as float64.
+            Training data, with stumps sparse or not, NaN where a value is missing; uint8, and with stumps
+            float32, are used as they are, anything else as float64.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None

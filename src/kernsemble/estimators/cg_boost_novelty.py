@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
 from kernsemble.estimators._base import at_rows, check_weights
 from kernsemble.estimators._cg_boost import CGBoostBase, Library
@@ -102,7 +101,7 @@ relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_,
             The fitted estimator.
         """
         self._check_parameters()
-        X = validate_data(self, X, dtype=np.float64, order="C")
+        X = self._validated(X)
         weight = check_weights(sample_weight, len(X))
         used, positive = X[weight > 0], weight[weight > 0]
         options = {"positive": self.positive, "tol": self._master_tol()}

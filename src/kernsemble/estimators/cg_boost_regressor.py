@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from kernsemble.estimators._base import at_rows, check_weights
 from kernsemble.estimators._cg_boost import (
@@ -133,7 +133,7 @@ master_seconds_path_, validation_path_, termination_rounds_, coef_path_
             The fitted estimator.
         """
         self._check_parameters()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
+        X, y = self._validated(X, y, y_numeric=True)
         y, weight = y.astype(np.float64), check_weights(sample_weight, len(y))
         check_consistent_length(X, weight)
         X, y, positive = X[weight > 0], y[weight > 0], weight[weight > 0]
@@ -151,7 +151,7 @@ master_seconds_path_, validation_path_, termination_rounds_, coef_path_
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield predicted values after each round."""
         check_is_fitted(self)
-        H = self.hypotheses_.outputs(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        H = self.hypotheses_.outputs(self._validated(X, reset=False))
         H = np.asfortranarray(H)
         for w, b in self.coef_path_:
             yield H[:, : len(w)] @ w + b

@@ -188,12 +188,12 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._is_matrix()
         return tags
 
     def _with_kernel(self, data: TrainingData, gamma: float | str | None) -> TrainingData:
         """Set the kernel; return the data that it takes: of a kernel matrix, numbers of rows."""
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+        if self._is_matrix():
             n = len(data.used)
             if data.X.shape[1] != n:
                 raise ValueError(
@@ -206,9 +206,12 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         self._kernel = _make_kernel(self.kernel, gamma if gamma is None else _gamma_of(gamma, data))
         return data
 
-    def _types_for(self, X: Any) -> list[type]:
-        """Splines code values of any type; kernels convert theirs."""
-        return list(self._types)
+    def _takes_sparse(self) -> bool:
+        return not self._is_matrix()
+
+    def _is_matrix(self) -> bool:
+        """Whether X is a kernel matrix."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _takes_splines(self, n: int) -> bool:
         """Whether to solve n samples without a kernel matrix."""

@@ -34,6 +34,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
+from kernsemble.hypotheses._threads import in_threads
+
 MOST_FILLED = 2.0**32  # bytes of a sparse X that is filled in
 
 
@@ -141,7 +143,7 @@ def check_tol(tol: Any) -> None:
         check_positive(tol, "tol")
 
 
-def warn_of_gap(name: str, rounds: int, gap: float, tol: float, remedy: str, stacklevel: int = 4) -> None:
+def warn_of_gap(name: str, rounds: int, gap: float, tol: float, remedy: str, stacklevel: int = 5) -> None:
     """Say that a fit ended above its tolerance; the relative gap is nan where a family is infinite."""
     if gap > tol:
         warnings.warn(
@@ -177,6 +179,12 @@ class CheckedInput(BaseEstimator):
     """
 
     _input_types: tuple[type, ...] = (np.float64,)
+    n_jobs: int | None = None
+
+    def __getstate__(self):
+        state = super().__getstate__().copy()
+        state.pop("_kept", None)  # of a warm start, whose rounds a new fit runs as well
+        return state
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -252,9 +260,13 @@ class EnsembleClassifier(ClassifierMixin, CheckedInput):
         check_is_fitted(self)
         return self._validated(X, reset=False)
 
+    @in_threads
     def decision_function(self, X: Any) -> np.ndarray:
         """Return scores: (n,), positive for ``classes_[1]``, if two-class; otherwise (n, n_classes)."""
-        X = self._check_input(X)
+        return self._decide(self._check_input(X))
+
+    def _decide(self, X: np.ndarray) -> np.ndarray:
+        """Scores of checked rows."""
         return self.hypotheses_.decision(X, self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> np.ndarray:

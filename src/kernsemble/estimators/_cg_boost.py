@@ -28,6 +28,8 @@ from kernsemble.estimators._base import (
     refuse_huge,
     warn_of_gap,
 )
+from kernsemble.estimators._rounds import keep, kept_from
+from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.base import generator, label
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.kernel_library import Kernel
@@ -95,28 +97,44 @@ class CGBoostBase(CheckedInput):
         return X_val
 
     def _run(
-        self, X: np.ndarray, master: Master, bound: float | np.ndarray, validation: Validation | None = None
-    ) -> KernelColumns:
-        """Generate columns from X until a rule stops; set the fitted attributes; return the oracle."""
+        self,
+        given: tuple,
+        X: np.ndarray,
+        master: Master,
+        bound: float | np.ndarray,
+        validation: Validation | None = None,
+    ) -> tuple[KernelColumns, Master]:
+        """Generate columns from X until a rule stops; set the fitted attributes; return oracle and master.
+
+        ``given`` are the arrays that must be the same for a warm start, which has its own master.
+        """
         rule = getattr(self, "termination", "TR4")
-        refuse_huge(X, _LARGEST_FEATURE)
-        oracle = self._oracle(X, master, bound, rule)
-        _refuse_huge_columns(oracle, _LARGEST_COLUMN[self.norm])
-        watch = None if validation is None else _Watch(oracle, validation, rule == "TR3", self.patience)
-        master.solve()
+        parts = kept_from(self, *given)
+        if parts is None:
+            refuse_huge(X, _LARGEST_FEATURE)
+            oracle = self._oracle(X, master, bound, rule)
+            _refuse_huge_columns(oracle, _LARGEST_COLUMN[self.norm])
+            watch = None if validation is None else _Watch(oracle, validation, rule == "TR3", self.patience)
+            master.solve()
+            start, n_rounds = None, self.n_rounds
+        else:
+            oracle, master, watch, start = parts
+            n_rounds = 0 if watch is not None and watch.ended else self.n_rounds - len(start.rounds)
         with np.errstate(over="ignore"):  # scores are sums of large entries times dual weights
             found = column_generation(
                 oracle,
                 master,
-                progress(self.n_rounds, self.verbose, label(self)),
+                progress(n_rounds, self.verbose, label(self)),
                 tol=self.tol or 0.0,
                 epsilon=self.tau,
                 callback=watch,
+                start=start,
             )
         self._record(found, oracle, watch)
         self.dual_weights_ = found.shrink * master.pricing_weights()
         self._warn_unless_done(found, rule)
-        return oracle
+        keep(self, given, (oracle, master, watch, found))
+        return oracle, master
 
     def _master_tol(self) -> float:
         """Relative gap that a master must reach: small beside that of the whole problem; a vertex in l1."""
@@ -146,7 +164,7 @@ class CGBoostBase(CheckedInput):
         solution = found.solution
         self.hypotheses_ = oracle.collect(found.keys)
         self.kernels_ = oracle.kernels
-        self.coef_path_ = found.weights
+        self.coef_path_ = list(found.weights)
         self.n_rounds_ = len(found.rounds)
         self.best_round_ = self.n_rounds_
         if watch is not None:
@@ -172,10 +190,11 @@ class CGBoostBase(CheckedInput):
         ran_out = found.reason is StopReason.ROUNDS_REACHED
         unwanted = rule in ("TR1", "TR2") or self.tol is not None
         if ran_out and unwanted and self.relative_gap_ > (self.tol or 0.0):
-            warn_of_gap(label(self), self.n_rounds_, self.relative_gap_, self.tol or 0.0, _REMEDIES[rule], 5)
+            warn_of_gap(label(self), self.n_rounds_, self.relative_gap_, self.tol or 0.0, _REMEDIES[rule], 6)
         else:
             found.solution.warn_unless_converged(f"{label(self)}'s master")
 
+    @in_threads
     def _scores(self, X: Any) -> np.ndarray:
         """Return the ensemble's values at X."""
         check_is_fitted(self)
@@ -216,8 +235,13 @@ class _Watch:
             self._columns.add(column)
         solution = found.solution
         self.losses.append(self.validation.loss(self._columns.scores(solution.w) + solution.b))
-        best = int(np.argmin(self.losses))
-        return self.stops and len(self.losses) - 1 - best >= self.patience
+        return self.ended
+
+    @property
+    def ended(self) -> bool:
+        """Whether TR3 has stopped."""
+        waited = len(self.losses) - 1 - int(np.argmin(self.losses)) if self.losses else 0
+        return self.stops and waited >= self.patience
 
 
 def _rounds_of_rules(found: ColumnGeneration, oracle: KernelColumns) -> dict[str, int | None]:
@@ -230,25 +254,6 @@ def _rounds_of_rules(found: ColumnGeneration, oracle: KernelColumns) -> dict[str
     elif not oracle.full_scan and found.reason is StopReason.NOTHING_MISSING:
         first_full = len(found.rounds)
     return {"TR1": first_full, "TR2": solved}
-
-
-def split_validation(
-    n_samples: int, fraction: float, random_state: Any, labels: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of samples to train on and to watch, by class where labels are given; both keep every class."""
-    rng = generator(random_state)
-    groups: Sequence[np.ndarray] = (
-        [np.arange(n_samples)] if labels is None else [np.flatnonzero(labels == k) for k in np.unique(labels)]
-    )
-    held = np.concatenate(
-        [rng.permutation(group)[: min(len(group) - 1, round(fraction * len(group)))] for group in groups]
-    )
-    if not len(held):
-        raise ValueError(
-            f"validation_fraction={fraction:g} of {n_samples} samples leaves none to validate on."
-        )
-    held = np.sort(held)
-    return np.setdiff1d(np.arange(n_samples), held), held
 
 
 def refuse_weights(weight: np.ndarray) -> None:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from kernsemble.estimators._base import CheckedInput, check_positive, check_weights
 from kernsemble.estimators._splines import AdditiveModel, solve_machines
+from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.base import label
 from kernsemble.hypotheses.knots import MOST
 from kernsemble.masters.base import relative
@@ -45,6 +46,8 @@ class DistanceKernelSVR(AdditiveModel, RegressorMixin, CheckedInput):
         Duality gap, in units of the objective, at which to stop.
     max_iter : int, default=1000
         Most Newton steps.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     random_state : int, RandomState or None, default=None
         Turns the directions.
 
@@ -88,6 +91,7 @@ class DistanceKernelSVR(AdditiveModel, RegressorMixin, CheckedInput):
         n_directions: int = 256,
         tol: float = 1e-3,
         max_iter: int = 1000,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ):
         self.kernel = kernel
@@ -98,8 +102,10 @@ class DistanceKernelSVR(AdditiveModel, RegressorMixin, CheckedInput):
         self.n_directions = n_directions
         self.tol = tol
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @in_threads
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DistanceKernelSVR:
         """Fit to samples X (n, d) with values y (n,); ``sample_weight`` (n,) multiplies each sample's C."""
         self._check_parameters()
@@ -123,6 +129,7 @@ class DistanceKernelSVR(AdditiveModel, RegressorMixin, CheckedInput):
         self.n_iter_ = max(1, solution.n_iter)
         return self
 
+    @in_threads
     def predict(self, X: Any) -> np.ndarray:
         """Return predicted values (n,)."""
         check_is_fitted(self)

@@ -269,6 +269,14 @@ def test_values_of_any_size_are_learned_from(make, scale):
     assert np.all(np.isfinite(getattr(model, "dual_gap_", 0.0)))
 
 
+@pytest.mark.parametrize("base", ["perceptron", "perceptron-pool", "fourier"])
+def test_values_whose_projections_overflow_are_refused(base):
+    model = kernsemble.AdaBoost(3, base=base, random_state=0).fit(X, Y)
+    for refused in (model.fit, lambda data, _: model.predict(data)):
+        with pytest.raises(ValueError, match=r"values up to [1-9.]+e\+300: scale the features"):
+            refused(X / np.abs(X).max() * 1e300, Y)
+
+
 def test_costs_that_drown_the_penalty_are_refused():
     X, y = np.arange(6.0)[:, None], np.arange(6) % 3
     with pytest.raises(

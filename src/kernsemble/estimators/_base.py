@@ -36,6 +36,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from kernsemble.hypotheses._threads import in_threads
 
+LARGEST_PROJECTED = 1e150  # value of a feature: its square is far from infinity
 MOST_FILLED = 2.0**32  # bytes of a sparse X that is filled in
 
 
@@ -214,7 +215,11 @@ class CheckedInput(BaseEstimator):
         found = validate_data(self, X, *y, **options)
         if self._has_stumps():
             return found
-        return (filled_in(found[0], self), found[1]) if y else filled_in(found, self)
+        X, *y = found if y else (found,)
+        X = filled_in(X, self)
+        if isinstance(getattr(self, "base", None), str):  # projections of longer rows overflow
+            refuse_huge(X, LARGEST_PROJECTED)
+        return (X, *y) if y else X
 
 
 class EnsembleClassifier(ClassifierMixin, CheckedInput):

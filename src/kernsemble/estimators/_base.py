@@ -20,7 +20,7 @@ dtypes taken as they come (other input is converted to the first).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -125,9 +125,24 @@ def filled_in(X: Any, model: Any) -> np.ndarray:
     return X.toarray()
 
 
+def _about_text(X: Any, error: ValueError) -> str:
+    """Say which columns hold text, where they have names, and what to do about it."""
+    kinds = X.dtypes.items() if hasattr(X, "iloc") else ()  # of pandas
+    columns = [str(name) for name, kind in kinds if getattr(kind, "kind", "O") not in "biuf"]
+    where = f"Columns {', '.join(columns)} hold text" if columns else "X holds text"
+    return f"{error}. {where}: turn categories into numbers first, by OrdinalEncoder or OneHotEncoder."
+
+
 def check_rounds(n_rounds: Any, name: str = "n_rounds") -> int:
     """Return a number of rounds, an integer of at least 1."""
     return int(check_scalar(n_rounds, name, Integral, min_val=1))
+
+
+def checked_options(options: Any) -> dict[str, Any]:
+    """Return ``base_options`` as a dict."""
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(f"base_options={options!r}: give a dict of the family's options, or None.")
+    return dict(options or {})
 
 
 def check_positive(value: Any, name: str) -> float:
@@ -212,7 +227,12 @@ class CheckedInput(BaseEstimator):
         options = {"dtype": self._types_for(X), "order": "C"} | options
         options["accept_sparse"] = "csr" if self._takes_sparse() else False
         options["ensure_all_finite"] = "allow-nan" if self._has_stumps() else True
-        found = validate_data(self, X, *y, **options)
+        try:
+            found = validate_data(self, X, *y, **options)
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            raise ValueError(_about_text(X, error)) from error
         if self._has_stumps():
             return found
         X, *y = found if y else (found,)

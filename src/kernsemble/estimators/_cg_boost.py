@@ -82,6 +82,8 @@ class CGBoostBase(CheckedInput):
             check_positive(self.C, "C")
         if hasattr(self, "patience"):
             check_scalar(self.patience, "patience", Integral, min_val=1)
+        if self.max_centers is not None:
+            check_scalar(self.max_centers, "max_centers", Integral, min_val=1)
         check_rounds(self.n_rounds)
         if isinstance(self.kernels, str) or not len(self.kernels):
             raise ValueError(f"kernels={self.kernels!r}: give a list of at least one kernel.")

@@ -17,6 +17,7 @@ from kernsemble.estimators._base import (
     check_positive,
     check_rounds,
     check_tol,
+    checked_options,
     progress,
     warn_of_gap,
 )
@@ -141,7 +142,7 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
 
     def _base_options(self) -> Mapping[str, Any]:
         """Options of the oracle; an intercept makes the constant stump superfluous."""
-        options = dict(self.base_options or {})
+        options = checked_options(self.base_options)
         if isinstance(self.base, str) and self.base == "stump":
             options.setdefault("constant", getattr(self, "intercept", "none") == "none")
         return options

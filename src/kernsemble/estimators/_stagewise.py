@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from kernsemble.boosting.stagewise import Boosted, StopReason
-from kernsemble.estimators._base import EnsembleClassifier, TrainingData, check_rounds, progress
+from kernsemble.estimators._base import (
+    EnsembleClassifier,
+    TrainingData,
+    check_rounds,
+    checked_options,
+    progress,
+)
 from kernsemble.estimators._probabilities import ProbabilisticClassifier
 from kernsemble.estimators._rounds import NO_BETTER, HeldOut, hold_out, keep, kept_from
 from kernsemble.hypotheses._threads import in_threads
@@ -85,7 +91,7 @@ class StagewiseClassifier(ProbabilisticClassifier, EnsembleClassifier):
         """Return the samples to train on, those held out, the oracle, what draws, and no rounds."""
         random = generator(self.random_state)
         train, _, held = hold_out(self, data)
-        oracle = make_oracle(self.base, train.X, random_state=random, **(self.base_options or {}))
+        oracle = make_oracle(self.base, train.X, random_state=random, **checked_options(self.base_options))
         return train, held, oracle, random, None
 
     def _boost_until(

@@ -133,8 +133,15 @@ class DRM(SingleFitClassifier):
         data = self._check_training(X, y, sample_weight)
         self._check_parameters()
         self.X_fit_ = data.X.copy()  # the model is made of it
-        with np.errstate(over="ignore", invalid="ignore"):  # the master refuses what overflowed
-            K = self._kernel_matrix(data.X)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # the master refuses what overflowed
+                K = self._kernel_matrix(data.X)
+        except MemoryError as error:
+            n = len(data.X)
+            raise MemoryError(
+                f"{label(self)} holds kernel matrices of all pairs of rows, and one of {n} x {n} takes "
+                f"{8.0 * n * n:.2g} bytes: take fewer rows, or ExRM."
+            ) from error
         random = check_random_state(self.random_state)
         signs = class_signs(data.labels, data.n_classes)
         solutions = [

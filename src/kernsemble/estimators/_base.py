@@ -125,12 +125,13 @@ def filled_in(X: Any, model: Any) -> np.ndarray:
     return X.toarray()
 
 
-def _about_text(X: Any, error: ValueError) -> str:
-    """Say which columns hold text, where they have names, and what to do about it."""
+def _with_text(X: Any) -> str | None:
+    """Say which columns hold text, where they have names; None if there is no text."""
+    if not any(isinstance(value, str) for value in np.asarray(X, dtype=object).ravel()):
+        return None
     kinds = X.dtypes.items() if hasattr(X, "iloc") else ()  # of pandas
     columns = [str(name) for name, kind in kinds if getattr(kind, "kind", "O") not in "biuf"]
-    where = f"Columns {', '.join(columns)} hold text" if columns else "X holds text"
-    return f"{error}. {where}: turn categories into numbers first, by OrdinalEncoder or OneHotEncoder."
+    return f"Columns {', '.join(columns)} hold text" if columns else "X holds text"
 
 
 def check_rounds(n_rounds: Any, name: str = "n_rounds") -> int:
@@ -196,6 +197,7 @@ class CheckedInput(BaseEstimator):
 
     _input_types: tuple[type, ...] = (np.float64,)
     n_jobs: int | None = None
+    _kept = None  # what a warm start goes on with
 
     def __getstate__(self):
         state = super().__getstate__().copy()
@@ -230,9 +232,12 @@ class CheckedInput(BaseEstimator):
         try:
             found = validate_data(self, X, *y, **options)
         except ValueError as error:
-            if "could not convert string" not in str(error):
+            said = _with_text(X)
+            if said is None:
                 raise
-            raise ValueError(_about_text(X, error)) from error
+            raise ValueError(
+                f"{error}. {said}: turn categories into numbers first, by OrdinalEncoder or OneHotEncoder."
+            ) from error
         if self._has_stumps():
             return found
         X, *y = found if y else (found,)

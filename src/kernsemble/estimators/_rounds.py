@@ -34,9 +34,9 @@ class Kept:
 
 def kept_from(model: Any, *data: Any) -> tuple | None:
     """Return what a warm start goes on with, None for a new fit; refuse other data or parameters."""
-    kept = model.__dict__.get("_kept")
+    kept = model._kept
     if not model.warm_start or kept is None:
-        model.__dict__.pop("_kept", None)
+        model._kept = None
         return None
     now = model.get_params(deep=False)
     changed = [name for name in now if name not in _FREE and not _same(now[name], kept.parameters[name])]
@@ -52,7 +52,7 @@ def kept_from(model: Any, *data: Any) -> tuple | None:
             f"{type(model).__name__}: n_rounds={model.n_rounds} is below the {model.n_rounds_} rounds of the "
             "last fit, with which warm_start=True goes on."
         )
-    del model._kept
+    model._kept = None
     return kept.parts
 
 
@@ -67,7 +67,7 @@ def _same(one: Any, other: Any) -> bool:
     if one is other:
         return True
     if issparse(one) and issparse(other):
-        pairs = ((getattr(one, part), getattr(other, part)) for part in ("indptr", "indices", "data"))
+        pairs = ((one.indptr, other.indptr), (one.indices, other.indices), (one.data, other.data))
         return one.shape == other.shape and all(_same(a, b) for a, b in pairs)
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")

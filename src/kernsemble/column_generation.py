@@ -107,6 +107,8 @@ class ColumnGeneration:
         Largest score of a hypothesis at the end.
     shrink : float
         Multiple of the last dual weights that is feasible for the whole problem, and that ``gap`` belongs to.
+    pricing : _Pricing or None
+        What the last search found, with which more rounds begin.
     """
 
     keys: list[Hashable] = field(default_factory=list)
@@ -117,6 +119,7 @@ class ColumnGeneration:
     reason: StopReason | None = None
     score: float = np.nan
     shrink: float = np.nan
+    pricing: _Pricing | None = None
 
     @property
     def message(self) -> str:
@@ -150,6 +153,7 @@ def column_generation(
     keep_weights: bool = True,
     every_gap: bool = False,
     callback: Callable[[ColumnGeneration], bool | None] | None = None,
+    start: ColumnGeneration | None = None,
 ) -> ColumnGeneration:
     """Solve a problem over all hypotheses of an oracle, one round of columns at a time.
 
@@ -177,6 +181,8 @@ def column_generation(
         Whether to compute the gap of the whole problem in every round, not only where it may decide.
     callback : callable, optional
         Called with the result after every round; stops the loop by returning True.
+    start : ColumnGeneration, optional
+        Result of an earlier call with the same oracle and master, as that left them: it is gone on with.
 
     Returns
     -------
@@ -197,8 +203,11 @@ def column_generation(
     >>> result.keys[0].threshold, result.message, result.relative_gap < 1e-4
     (1.5, 'gap of the whole problem reached', True)
     """
-    result = ColumnGeneration()
-    pricing = _price(oracle, master, per_output, repeat, epsilon, result)
+    result = start or ColumnGeneration()
+    pricing = result.pricing or _price(oracle, master, per_output, repeat, epsilon, result)
+    if result.rounds and result.gap <= tol * abs(result.solution.objective):
+        result.reason = StopReason.GAP_REACHED
+        return result
     for _ in range(rounds) if isinstance(rounds, int) else rounds:
         if not pricing.missing:
             result.reason = StopReason.NOTHING_MISSING
@@ -330,5 +339,5 @@ def _certify(oracle, master, pricing, result) -> ColumnGeneration:
         result.rounds[-1] = result.rounds[-1]._replace(full_gap=gap)
     else:
         result.solution = replace(solution, gap=gap)
-    result.score, result.shrink = pricing.score, _shrink(master, solution, gap)
+    result.score, result.shrink, result.pricing = pricing.score, _shrink(master, solution, gap), pricing
     return result

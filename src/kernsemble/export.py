@@ -55,6 +55,8 @@ class AdditiveTables:
         Labels; empty for a regression.
     draw : float, default=0.0
         Size up to which one score counts as 0: votes that end in a draw but for rounding.
+    missing : ndarray of shape (n_features, n_machines), default=None
+        Values of the functions where a feature is missing (NaN); None: such rows are refused.
 
     Examples
     --------
@@ -74,18 +76,22 @@ class AdditiveTables:
     scores: str
     classes: list
     draw: float = 0.0
+    missing: np.ndarray | None = None
 
     def decisions(self, X: Any) -> np.ndarray:
         """Sums of the functions and the intercept at rows X (n, n_features): (n, n_machines)."""
         X = np.asarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != len(self.names):
             raise ValueError(f"X has shape {X.shape}; expected (n_samples, {len(self.names)}).")
-        if not np.isfinite(X).all():
+        if np.isinf(X).any() or (self.missing is None and np.isnan(X).any()):
             raise ValueError("X has values that are missing or not finite: fill them in first.")
         at = _at_linear if self.form == "linear" else _at_steps
         total = np.zeros((len(X), len(self.intercept)))
-        for x, knots, values in zip(X.T, self.knots, self.values, strict=True):
-            total += at(x, knots, values)
+        for j, (x, knots, values) in enumerate(zip(X.T, self.knots, self.values, strict=True)):
+            found = at(x, knots, values)
+            if self.missing is not None:
+                found = np.where(np.isnan(x)[:, None], self.missing[j], found)
+            total += found
         return total + self.intercept
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -144,6 +150,8 @@ def to_json(model: Any, *, tolerance: float = 0.0) -> str:
         "intercept": tables.intercept.tolist(),
         "features": [{"name": n, "knots": k.tolist(), "values": v.T.tolist()} for n, k, v in columns],
     }
+    if tables.missing is not None:
+        document["missing"] = tables.missing.tolist()
     return json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -173,6 +181,7 @@ def from_json(text: str) -> AdditiveTables:
         **{name: document[name] for name in ("model", "form", "scores", "classes", "draw")},
         **{"names": [feature["name"] for feature in features], "knots": knots, "values": values},
         intercept=intercept,
+        missing=np.array(document["missing"], dtype=np.float64) if "missing" in document else None,
     )
 
 
@@ -299,9 +308,12 @@ def _of_stumps(model: Any) -> AdditiveTables:
     used, first, all_knots, steps = step_tables(stumps.features[live], stumps.thresholds[live], weights[live])
     knots = [np.empty(0)] * model.n_features_in_
     values = [np.zeros((1, weights.shape[1]))] * model.n_features_in_
+    missing = np.zeros((model.n_features_in_, weights.shape[1]))
+    missing[np.unique(stumps.features)] = stumps.missing_votes(weights)
     for g, feature in enumerate(used):
         own, levels = all_knots[first[g] : first[g + 1]], steps[first[g] + g : first[g + 1] + g + 1]
         last = np.append(own[1:] != own[:-1], True)  # of equal thresholds
+        last &= own < np.finfo(np.float64).max  # above which missing values are alone
         below = np.count_nonzero(own == -np.inf)  # constant stumps
         knots[feature] = own[last][own[last] > -np.inf]
         values[feature] = np.concatenate([levels[below : below + 1], levels[1:][last & (own > -np.inf)]])
@@ -316,6 +328,7 @@ def _of_stumps(model: Any) -> AdditiveTables:
         scores="one" if one else "classes",
         classes=_check_labels(model),
         draw=_DRAW * float(np.abs(model.coef_).sum() + np.abs(intercept).sum()) if tied else 0.0,
+        missing=missing if model.__sklearn_tags__().input_tags.allow_nan else None,
     )
 
 
@@ -445,6 +458,10 @@ def _sums(graph: _Graph, tables: AdditiveTables) -> str:
         share = graph.add("Clip", graph.add("Div", share, graph.add("Gather", width, place)), 0.0, 1.0)
         share = graph.add("Unsqueeze", share, [2])
         found = graph.add("Add", found, graph.add("Mul", share, graph.add("Gather", rise, place)))
+    if tables.missing is not None:
+        found = graph.add(
+            "Where", graph.add("Unsqueeze", graph.add("IsNaN", "X"), [2]), tables.missing, found
+        )
     return graph.add("Add", graph.add("ReduceSum", found, [1], keepdims=0), tables.intercept)
 
 

@@ -16,15 +16,16 @@ Paper symbol = code name: Delta_S = stump_constant, (Theta_D, Xi_D, r_P, Delta_P
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import config, njit
+from numba import njit
 from scipy.sparse import issparse
 from scipy.special import gammaln
+
+from kernsemble.hypotheses._threads import n_threads as thread_count
 
 BLOCK_ROWS = 64
 SERIAL_WORK = 4_000_000  # multiplications below which threads cost more than they save
@@ -349,12 +350,6 @@ def _fill_columns(
             K[columns, rows] = block.T
         elif symmetric and rows.stop > columns.stop:
             K[columns, columns.stop : rows.stop] = K[columns.stop : rows.stop, columns].T
-
-
-def thread_count() -> int:
-    """Threads to use: numba's setting, and no more than OMP_NUM_THREADS, which pins workers."""
-    pinned, most = os.environ.get("OMP_NUM_THREADS", ""), config.NUMBA_NUM_THREADS
-    return max(1, min(most, int(pinned))) if pinned.isdigit() else most
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,7 @@ from sklearn.datasets import make_circles, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.settings import WEIGHT_CHECKS
 
 from kernsemble import CGBoostClassifier, CGBoostNovelty, CGBoostRegressor
 from kernsemble.hypotheses.kernel_columns import KernelColumns
@@ -29,7 +30,7 @@ def exempt(estimator):
     reason = (
         "a sample repeated is one more column under an l2 norm and widens the RBF; a sample weighted is not"
     )
-    return {"check_sample_weight_equivalence_on_dense_data": reason} if estimator in EXEMPT else {}
+    return dict.fromkeys(WEIGHT_CHECKS, reason) if estimator in EXEMPT else {}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # checks fit noise

@@ -1,6 +1,12 @@
 """What users of scikit-learn expect: class weights, probabilities, kernel matrices, callbacks, words."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -172,6 +178,8 @@ MISTAKES = [
     (lambda: k.DistanceKernelSVC(C=np.nan), "C == nan, must be finite"),
     (lambda: k.DistanceKernelSVC("poly"), r"'gaussian' \('rbf'\), 'precomputed'"),
     (lambda: k.CGEns(100), "C=100 is an integer.*n_rounds=100"),
+    (lambda: k.AdaBoost(base_options=3), "base_options=3: give a dict"),
+    (lambda: k.CGBoostClassifier(max_centers=-1), "max_centers == -1, must be >= 1"),
 ]
 
 
@@ -179,6 +187,37 @@ MISTAKES = [
 def test_mistakes_are_answered_by_name(make, words):
     with pytest.raises((ValueError, TypeError, UserWarning), match=words):
         make().fit(X, SIGNS)
+
+
+def test_text_is_answered_by_column_and_remedy():
+    frame = pd.DataFrame({"size": X[:, 0], "colour": np.where(SIGNS, "red", "blue")})
+    for name in ("AdaBoost", "DistanceKernelSVC", "CGBoostClassifier"):
+        with pytest.raises(ValueError, match=r"Columns colour hold text: turn .* by OrdinalEncoder"):
+            quick(name).fit(frame, SIGNS)
+    with pytest.raises(ValueError, match="X holds text"):
+        quick("AdaBoost").fit([["a"], ["b"]], [0, 1])
+
+
+def test_too_many_pairs_of_rows_are_named():
+    with pytest.raises(MemoryError, match=r"DRM holds kernel matrices .* take fewer rows"):
+        k.DRM(2).fit(np.zeros((4_000_000, 1)), np.arange(4_000_000) % 2)
+
+
+def test_without_a_folder_to_write_to_code_is_compiled_for_the_process():
+    code = (
+        "import os, pathlib, warnings\n"
+        "def refuse(*args, **options): raise OSError\n"
+        "pathlib.Path.mkdir = refuse\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        "    warnings.simplefilter('always'); import kernsemble\n"
+        "assert 'set NUMBA_CACHE_DIR' in str(caught[0].message)\n"
+        "kernsemble.AdaBoost(2).fit([[0.0], [1.0]], [0, 1])\n"
+        "assert os.listdir(os.environ['NUMBA_CACHE_DIR']); print(os.environ['NUMBA_CACHE_DIR'])"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert not Path(ran.stdout.strip()).exists()
 
 
 def test_the_warning_of_a_cost_that_looks_like_rounds_names_the_line():

@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.settings import WEIGHT_CHECKS
 
 from kernsemble import ExRM
 from kernsemble.masters.psvm import solve_psvm
@@ -25,7 +26,7 @@ def exempt(estimator):
     """Weights and repeated rows change the path of an iterative solver, though not its target."""
     if estimator.solver == "exact":
         return {}
-    found = {"check_sample_weight_equivalence_on_dense_data": "the iterates stop before the common limit"}
+    found = dict.fromkeys(WEIGHT_CHECKS, "the iterates stop before the common limit")
     if estimator.solver == "admm":
         found["check_class_weight_classifiers"] = (
             "the limit is far where a class weighs ten million times more"

@@ -148,9 +148,7 @@ def extreme_problem(number: int) -> Problem:
         options["tol"] = _pick(rng, 1e-14, 1e-9, 1e-6, 0.5)
     if rng.random() < 0.3:
         size = np.max(np.abs(X), initial=1.0)
-        # the norms of a pool of perceptrons overflow where the squares of values do
-        largest = 151 if options.get("base") == "perceptron-pool" else 309
-        X = (X / size) * 10.0 ** rng.integers(100, largest)
+        X = (X / size) * 10.0 ** rng.integers(100, 309)
     return replace(problem, options=options, X=X)
 
 

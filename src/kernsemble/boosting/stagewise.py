@@ -75,6 +75,8 @@ class Boosted:
         Exponential loss after each round, as a fraction of the loss of f = 0.
     reason : StopReason
         Why boosting stopped.
+    path : _Path
+        What more rounds go on with: pass the result as ``start``.
     """
 
     keys: list[Hashable]
@@ -82,6 +84,7 @@ class Boosted:
     errors: np.ndarray
     losses: np.ndarray
     reason: StopReason
+    path: _Path = field(repr=False)
 
     @property
     def message(self) -> str:
@@ -96,6 +99,7 @@ def adaboost(
     *,
     weight: np.ndarray | None = None,
     perfect: float | str = 1e-3,
+    start: Boosted | None = None,
 ) -> Boosted:
     """Run discrete AdaBoost (real-valued hypotheses must lie in [-1, 1]).
 
@@ -112,6 +116,8 @@ def adaboost(
     perfect : float or "alone", default=1e-3
         What error a perfect hypothesis counts as; or "alone": it becomes the whole ensemble, with weight 1,
         which is the limit of an infinite weight.
+    start : Boosted, default=None
+        Result of an earlier call with the same data, to go on with; not where it stopped early.
 
     Returns
     -------
@@ -128,7 +134,8 @@ def adaboost(
     array([0.25 , 0.167, 0.2  ])
     """
     Y = np.asarray(y, dtype=np.float64)[:, None]
-    path = _boost_columns(oracle, Y, rounds, weight, None if perfect == "alone" else _error_rate(perfect))
+    least = None if perfect == "alone" else _error_rate(perfect)
+    path = _boost_columns(oracle, Y, rounds, weight, least, start)
     return path.finished(np.array(path.W).reshape(-1), np.array(path.errors).reshape(-1))
 
 
@@ -140,6 +147,7 @@ def adaboost_mo(
     *,
     weight: np.ndarray | None = None,
     perfect: float = 1e-3,
+    start: Boosted | None = None,
 ) -> Boosted:
     """Run AdaBoost.MO: each round, a hypothesis for every column of a fixed code.
 
@@ -149,7 +157,7 @@ def adaboost_mo(
 
     Parameters
     ----------
-    oracle, rounds, weight, perfect
+    oracle, rounds, weight, perfect, start
         As in ``adaboost``; here ``perfect`` is a number.
     labels : ndarray of shape (n_samples,), int
         Classes 0..K-1.
@@ -171,7 +179,7 @@ def adaboost_mo(
     (6, 3)
     """
     code = np.asarray(code, dtype=np.float64)
-    path = _boost_columns(oracle, code[labels], rounds, weight, _error_rate(perfect))
+    path = _boost_columns(oracle, code[labels], rounds, weight, _error_rate(perfect), start)
     W = np.array(path.W).reshape(-1, code.shape[1], 1) * (code.T > 0)
     return path.finished(W.reshape(-1, len(code)), np.array(path.errors))
 
@@ -184,6 +192,7 @@ def adaboost_mh(
     *,
     weight: np.ndarray | None = None,
     perfect: float = 1e-3,
+    start: Boosted | None = None,
 ) -> Boosted:
     """Run AdaBoost.MH: each round, one hypothesis, a vote of -1 or +1 for each class, and one weight.
 
@@ -192,7 +201,7 @@ def adaboost_mh(
 
     Parameters
     ----------
-    oracle, rounds, weight, perfect
+    oracle, rounds, weight, perfect, start
         As in ``adaboost``; here ``perfect`` is a number.
     labels : ndarray of shape (n_samples,), int
         Classes 0..n_classes-1.
@@ -216,8 +225,8 @@ def adaboost_mh(
     """
     Y = np.where(labels[:, None] == np.arange(n_classes), 1.0, -1.0)
     prior = _prior(weight, Y)
-    path, least = _Path(), _error_rate(perfect)
-    scores, D = np.zeros_like(Y), prior
+    path, least = _Path.after(start, prior), _error_rate(perfect)
+    scores, D = path.scores, path.D
     for _ in rounds:
         V = cut_bits(D, together=True) * Y
         found = oracle.best_shared(V)
@@ -231,7 +240,7 @@ def adaboost_mh(
         w = _step(error, least) * votes
         scores += np.outer(found.column, w)
         D, loss = _reweight(prior, Y * scores)
-        path.add([found.key], w, error, loss)
+        path.add([found.key], w, error, loss, D)
     return path.finished(np.array(path.W).reshape(-1, n_classes), np.array(path.errors))
 
 
@@ -245,12 +254,13 @@ def adaboost_ecc(
     weight: np.ndarray | None = None,
     perfect: float = 1e-3,
     random_state: object = None,
+    start: Boosted | None = None,
 ) -> Boosted:
     """Run AdaBoost.ECC: each round, a coloring of the classes and one hypothesis that separates the colors.
 
     Parameters
     ----------
-    oracle, rounds, weight, perfect
+    oracle, rounds, weight, perfect, start
         As in ``adaboost``; here ``perfect`` is a number.
     labels : ndarray of shape (n_samples,), int
         Classes 0..n_classes-1.
@@ -281,8 +291,8 @@ def adaboost_ecc(
         raise ValueError(f"coloring={coloring!r} is not known; choose one of {', '.join(COLORINGS)}.")
     own = labels[:, None] == np.arange(n_classes)
     prior = np.where(own, 0.0, _prior(weight, own))
-    path, least, random = _Path(), _error_rate(perfect), generator(random_state)
-    scores, D = np.zeros(own.shape), prior
+    path, least, random = _Path.after(start, prior), _error_rate(perfect), generator(random_state)
+    scores, D = path.scores, path.D
     for _ in rounds:
         colors = COLORINGS[coloring](own.astype(np.float64).T @ cut_bits(D, together=True), random)
         y = colors[labels]
@@ -297,7 +307,7 @@ def adaboost_ecc(
         w = _step(error, least) * colors
         scores += np.outer(found[0].column, w)
         D, loss = _reweight(prior, np.where(own, np.inf, 0.5 * (scores[own][:, None] - scores)))
-        path.add([found[0].key], w, error, loss)
+        path.add([found[0].key], w, error, loss, D)
     return path.finished(np.array(path.W).reshape(-1, n_classes), np.array(path.errors))
 
 
@@ -310,6 +320,13 @@ class _Path:
     errors: list[np.ndarray] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     reason: StopReason = StopReason.ROUNDS_REACHED
+    scores: np.ndarray | None = None
+    D: np.ndarray | None = None
+
+    @classmethod
+    def after(cls, start: Boosted | None, prior: np.ndarray) -> _Path:
+        """Return the path of an earlier run, or one without rounds."""
+        return cls(scores=np.zeros_like(prior), D=prior) if start is None else start.path
 
     def stops(self, keys: list[Hashable], errors: np.ndarray | float) -> bool:
         """Tell whether to stop before these hypotheses: none beats chance, or a perfect one comes again."""
@@ -323,8 +340,16 @@ class _Path:
             return True
         return False
 
-    def add(self, keys: list[Hashable], w: np.ndarray, errors: np.ndarray | float, loss: float) -> None:
-        """Record a round."""
+    def add(
+        self,
+        keys: list[Hashable],
+        w: np.ndarray,
+        errors: np.ndarray | float,
+        loss: float,
+        D: np.ndarray | None = None,
+    ) -> None:
+        """Record a round, and the weights D that the next begins with."""
+        self.D = D
         self.keys += keys
         self.W.append(w)
         self.errors.append(errors)
@@ -332,15 +357,21 @@ class _Path:
 
     def finished(self, W: np.ndarray, errors: np.ndarray) -> Boosted:
         """Return the result."""
-        return Boosted(self.keys, W, errors, np.array(self.losses), self.reason)
+        return Boosted(self.keys, W, errors, np.array(self.losses), self.reason, self)
 
 
 def _boost_columns(
-    oracle: Oracle, Y: np.ndarray, rounds: Iterable[int], weight: np.ndarray | None, least: float | None
+    oracle: Oracle,
+    Y: np.ndarray,
+    rounds: Iterable[int],
+    weight: np.ndarray | None,
+    least: float | None,
+    start: Boosted | None,
 ) -> _Path:
     """Run AdaBoost on each column of Y (n, S); without ``least`` it ends at a perfect hypothesis."""
     prior = _prior(weight, Y)
-    path, margins, D = _Path(), np.zeros_like(Y), prior
+    path = _Path.after(start, prior)
+    margins, D = path.scores, path.D
     for _ in rounds:
         found = oracle.best(cut_bits(D) * Y)
         if not found:
@@ -358,7 +389,7 @@ def _boost_columns(
         w = _step(errors, least or 0.0)
         margins += w * Y * H
         D, losses = _reweight(prior, margins, axis=0)
-        path.add(keys, w, errors, float(np.mean(losses)))
+        path.add(keys, w, errors, float(np.mean(losses)), D)
     return path
 
 

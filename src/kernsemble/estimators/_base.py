@@ -20,18 +20,24 @@ dtypes taken as they come (other input is converted to the first).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+
+from kernsemble.hypotheses._threads import in_threads
+
+LARGEST_PROJECTED = 1e150  # value of a feature: its square is far from infinity
+MOST_FILLED = 2.0**32  # bytes of a sparse X that is filled in
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class TrainingData:
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
-        In one of the estimator's input types, C-contiguous; never to be written to.
+        In one of the estimator's input types, C-contiguous, or CSR for stumps; never to be written to.
     labels : ndarray of shape (n_samples,), intp
         Index of each sample's class in ``classes_``.
     weight : ndarray of shape (n_samples,)
@@ -52,7 +58,7 @@ class TrainingData:
         Which of the rows that were given are the samples: those with a weight.
     """
 
-    X: np.ndarray
+    X: np.ndarray | csr_array
     labels: np.ndarray
     weight: np.ndarray
     n_classes: int
@@ -102,9 +108,42 @@ def refuse_huge(values: np.ndarray, limit: float, what: str = "X") -> None:
         raise ValueError(f"{what} has values up to {largest:.3g}: scale the features, then fit again.")
 
 
+def filled_in(X: Any, model: Any) -> np.ndarray:
+    """Return X dense: distances and products of rows have no zeros to skip, and pairs of rows take more room.
+
+    What takes more than ``MOST_FILLED`` bytes is refused.
+    """
+    if not issparse(X):
+        return X
+    size = float(X.dtype.itemsize) * X.shape[0] * X.shape[1]
+    if size > MOST_FILLED:
+        raise ValueError(
+            f"{type(model).__name__} fills a sparse X in, and {X.shape[0]} x {X.shape[1]} values take "
+            f"{size:.2g} bytes, above {MOST_FILLED:.2g}: take fewer rows at a time, fewer features "
+            "(TruncatedSVD), or an estimator with base='stump', which keeps X sparse."
+        )
+    return X.toarray()
+
+
+def _with_text(X: Any) -> str | None:
+    """Say which columns hold text, where they have names; None if there is no text."""
+    if not any(isinstance(value, str) for value in np.asarray(X, dtype=object).ravel()):
+        return None
+    kinds = X.dtypes.items() if hasattr(X, "iloc") else ()  # of pandas
+    columns = [str(name) for name, kind in kinds if getattr(kind, "kind", "O") not in "biuf"]
+    return f"Columns {', '.join(columns)} hold text" if columns else "X holds text"
+
+
 def check_rounds(n_rounds: Any, name: str = "n_rounds") -> int:
     """Return a number of rounds, an integer of at least 1."""
     return int(check_scalar(n_rounds, name, Integral, min_val=1))
+
+
+def checked_options(options: Any) -> dict[str, Any]:
+    """Return ``base_options`` as a dict."""
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(f"base_options={options!r}: give a dict of the family's options, or None.")
+    return dict(options or {})
 
 
 def check_positive(value: Any, name: str) -> float:
@@ -121,7 +160,7 @@ def check_tol(tol: Any) -> None:
         check_positive(tol, "tol")
 
 
-def warn_of_gap(name: str, rounds: int, gap: float, tol: float, remedy: str, stacklevel: int = 4) -> None:
+def warn_of_gap(name: str, rounds: int, gap: float, tol: float, remedy: str, stacklevel: int = 5) -> None:
     """Say that a fit ended above its tolerance; the relative gap is nan where a family is infinite."""
     if gap > tol:
         warnings.warn(
@@ -149,25 +188,79 @@ def progress(n_rounds: int, verbose: bool | int, description: str) -> Iterable[i
     return tqdm(range(n_rounds), desc=description, unit="round", leave=bool(verbose > 1))
 
 
-class EnsembleClassifier(ClassifierMixin, BaseEstimator):
+class CheckedInput(BaseEstimator):
+    """Mixin: validates X by what the estimator can take, and says so in its tags.
+
+    Stumps take sparse and single-precision X as they are, and NaN as a branch of its own. Kernels and linear
+    machines take sparse X filled in. Other families of hypotheses take neither.
+    """
+
+    _input_types: tuple[type, ...] = (np.float64,)
+    n_jobs: int | None = None
+    _kept = None  # what a warm start goes on with
+
+    def __getstate__(self):
+        state = super().__getstate__().copy()
+        state.pop("_kept", None)  # of a warm start, whose rounds a new fit runs as well
+        return state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse()
+        tags.input_tags.allow_nan = self._has_stumps()
+        return tags
+
+    def _has_stumps(self) -> bool:
+        """Whether the hypotheses are stumps."""
+        base = getattr(self, "base", None)
+        return isinstance(base, str) and base == "stump"
+
+    def _takes_sparse(self) -> bool:
+        """Whether X may be sparse."""
+        return self._has_stumps() or not hasattr(self, "base")
+
+    def _types_for(self, X: Any) -> list[type]:
+        """Return the input types; an oracle of the user's takes a memory-mapped file of float32 as it is."""
+        mapped = isinstance(X, np.memmap) and X.dtype == np.float32 and callable(getattr(self, "base", None))
+        return [*self._input_types, np.float32] if mapped or self._has_stumps() else list(self._input_types)
+
+    def _validated(self, X: Any, *y: Any, **options: Any) -> Any:
+        """Return X checked, or X and y if y is given."""
+        options = {"dtype": self._types_for(X), "order": "C"} | options
+        options["accept_sparse"] = "csr" if self._takes_sparse() else False
+        options["ensure_all_finite"] = "allow-nan" if self._has_stumps() else True
+        try:
+            found = validate_data(self, X, *y, **options)
+        except ValueError as error:
+            said = _with_text(X)
+            if said is None:
+                raise
+            raise ValueError(
+                f"{error}. {said}: turn categories into numbers first, by OrdinalEncoder or OneHotEncoder."
+            ) from error
+        if self._has_stumps():
+            return found
+        X, *y = found if y else (found,)
+        X = filled_in(X, self)
+        if isinstance(getattr(self, "base", None), str):  # projections of longer rows overflow
+            refuse_huge(X, LARGEST_PROJECTED)
+        return (X, *y) if y else X
+
+
+class EnsembleClassifier(ClassifierMixin, CheckedInput):
     """Base of the classifiers f(x) = sum_j w_j h_j(x) + b; the module says what ``fit`` must set."""
 
     _binary_only = False
-    _input_types: tuple[type, ...] = (np.float64, np.uint8)
+    _input_types = (np.float64, np.uint8)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = not self._binary_only
         return tags
 
-    def _types_for(self, X: Any) -> list[type]:
-        """Return the input types; an oracle of the user's takes a memory-mapped file of float32 as it is."""
-        mapped = isinstance(X, np.memmap) and X.dtype == np.float32 and callable(getattr(self, "base", None))
-        return [*self._input_types, np.float32] if mapped else list(self._input_types)
-
     def _check_training(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
         """Validate training data, learn ``classes_``, drop rows of weight zero."""
-        X, y = validate_data(self, X, y, dtype=self._types_for(X), order="C")
+        X, y = self._validated(X, y)
         check_classification_targets(y)
         weight = check_weights(sample_weight, X.shape[0])
         check_consistent_length(X, y, weight)
@@ -193,13 +286,17 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         return TrainingData(X, labels, weight, n_classes, used)
 
     def _check_input(self, X: Any) -> np.ndarray:
-        """Validate data to predict for: fitted, finite, of the training width."""
+        """Validate data to predict for: fitted, of the training width, finite or not as in training."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=self._types_for(X), order="C", reset=False)
+        return self._validated(X, reset=False)
 
+    @in_threads
     def decision_function(self, X: Any) -> np.ndarray:
         """Return scores: (n,), positive for ``classes_[1]``, if two-class; otherwise (n, n_classes)."""
-        X = self._check_input(X)
+        return self._decide(self._check_input(X))
+
+    def _decide(self, X: np.ndarray) -> np.ndarray:
+        """Scores of checked rows."""
         return self.hypotheses_.decision(X, self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> np.ndarray:

@@ -16,12 +16,20 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from kernsemble.column_generation import ColumnGeneration, StopReason, column_generation
-from kernsemble.estimators._base import check_positive, check_rounds, progress, refuse_huge, warn_of_gap
+from kernsemble.estimators._base import (
+    CheckedInput,
+    check_positive,
+    check_rounds,
+    progress,
+    refuse_huge,
+    warn_of_gap,
+)
+from kernsemble.estimators._rounds import keep, kept_from
+from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.base import generator, label
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.kernel_library import Kernel
@@ -52,7 +60,7 @@ class Validation(NamedTuple):
     loss: Callable[[np.ndarray], float]
 
 
-class CGBoostBase(BaseEstimator):
+class CGBoostBase(CheckedInput):
     """Base of the CG-Boost estimators; the module says what ``_run`` does."""
 
     def _check_parameters(self) -> None:
@@ -74,6 +82,8 @@ class CGBoostBase(BaseEstimator):
             check_positive(self.C, "C")
         if hasattr(self, "patience"):
             check_scalar(self.patience, "patience", Integral, min_val=1)
+        if self.max_centers is not None:
+            check_scalar(self.max_centers, "max_centers", Integral, min_val=1)
         check_rounds(self.n_rounds)
         if isinstance(self.kernels, str) or not len(self.kernels):
             raise ValueError(f"kernels={self.kernels!r}: give a list of at least one kernel.")
@@ -84,33 +94,49 @@ class CGBoostBase(BaseEstimator):
         """Return checked validation samples; they must come with targets."""
         if y_val is None:
             raise ValueError("X_val needs y_val.")
-        X_val = validate_data(self, X_val, dtype=np.float64, order="C", reset=False)
+        X_val = self._validated(X_val, reset=False)
         check_consistent_length(X_val, y_val)
         return X_val
 
     def _run(
-        self, X: np.ndarray, master: Master, bound: float | np.ndarray, validation: Validation | None = None
-    ) -> KernelColumns:
-        """Generate columns from X until a rule stops; set the fitted attributes; return the oracle."""
+        self,
+        given: tuple,
+        X: np.ndarray,
+        master: Master,
+        bound: float | np.ndarray,
+        validation: Validation | None = None,
+    ) -> tuple[KernelColumns, Master]:
+        """Generate columns from X until a rule stops; set the fitted attributes; return oracle and master.
+
+        ``given`` are the arrays that must be the same for a warm start, which has its own master.
+        """
         rule = getattr(self, "termination", "TR4")
-        refuse_huge(X, _LARGEST_FEATURE)
-        oracle = self._oracle(X, master, bound, rule)
-        _refuse_huge_columns(oracle, _LARGEST_COLUMN[self.norm])
-        watch = None if validation is None else _Watch(oracle, validation, rule == "TR3", self.patience)
-        master.solve()
+        parts = kept_from(self, *given)
+        if parts is None:
+            refuse_huge(X, _LARGEST_FEATURE)
+            oracle = self._oracle(X, master, bound, rule)
+            _refuse_huge_columns(oracle, _LARGEST_COLUMN[self.norm])
+            watch = None if validation is None else _Watch(oracle, validation, rule == "TR3", self.patience)
+            master.solve()
+            start, n_rounds = None, self.n_rounds
+        else:
+            oracle, master, watch, start = parts
+            n_rounds = 0 if watch is not None and watch.ended else self.n_rounds - len(start.rounds)
         with np.errstate(over="ignore"):  # scores are sums of large entries times dual weights
             found = column_generation(
                 oracle,
                 master,
-                progress(self.n_rounds, self.verbose, label(self)),
+                progress(n_rounds, self.verbose, label(self)),
                 tol=self.tol or 0.0,
                 epsilon=self.tau,
                 callback=watch,
+                start=start,
             )
         self._record(found, oracle, watch)
         self.dual_weights_ = found.shrink * master.pricing_weights()
         self._warn_unless_done(found, rule)
-        return oracle
+        keep(self, given, (oracle, master, watch, found))
+        return oracle, master
 
     def _master_tol(self) -> float:
         """Relative gap that a master must reach: small beside that of the whole problem; a vertex in l1."""
@@ -140,7 +166,7 @@ class CGBoostBase(BaseEstimator):
         solution = found.solution
         self.hypotheses_ = oracle.collect(found.keys)
         self.kernels_ = oracle.kernels
-        self.coef_path_ = found.weights
+        self.coef_path_ = list(found.weights)
         self.n_rounds_ = len(found.rounds)
         self.best_round_ = self.n_rounds_
         if watch is not None:
@@ -166,14 +192,15 @@ class CGBoostBase(BaseEstimator):
         ran_out = found.reason is StopReason.ROUNDS_REACHED
         unwanted = rule in ("TR1", "TR2") or self.tol is not None
         if ran_out and unwanted and self.relative_gap_ > (self.tol or 0.0):
-            warn_of_gap(label(self), self.n_rounds_, self.relative_gap_, self.tol or 0.0, _REMEDIES[rule], 5)
+            warn_of_gap(label(self), self.n_rounds_, self.relative_gap_, self.tol or 0.0, _REMEDIES[rule], 6)
         else:
             found.solution.warn_unless_converged(f"{label(self)}'s master")
 
+    @in_threads
     def _scores(self, X: Any) -> np.ndarray:
         """Return the ensemble's values at X."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        X = self._validated(X, reset=False)
         return self.hypotheses_.decision(X, self.coef_, self.intercept_)
 
     def columns_path(self) -> dict[str, np.ndarray]:
@@ -210,8 +237,13 @@ class _Watch:
             self._columns.add(column)
         solution = found.solution
         self.losses.append(self.validation.loss(self._columns.scores(solution.w) + solution.b))
-        best = int(np.argmin(self.losses))
-        return self.stops and len(self.losses) - 1 - best >= self.patience
+        return self.ended
+
+    @property
+    def ended(self) -> bool:
+        """Whether TR3 has stopped."""
+        waited = len(self.losses) - 1 - int(np.argmin(self.losses)) if self.losses else 0
+        return self.stops and waited >= self.patience
 
 
 def _rounds_of_rules(found: ColumnGeneration, oracle: KernelColumns) -> dict[str, int | None]:
@@ -224,25 +256,6 @@ def _rounds_of_rules(found: ColumnGeneration, oracle: KernelColumns) -> dict[str
     elif not oracle.full_scan and found.reason is StopReason.NOTHING_MISSING:
         first_full = len(found.rounds)
     return {"TR1": first_full, "TR2": solved}
-
-
-def split_validation(
-    n_samples: int, fraction: float, random_state: Any, labels: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of samples to train on and to watch, by class where labels are given; both keep every class."""
-    rng = generator(random_state)
-    groups: Sequence[np.ndarray] = (
-        [np.arange(n_samples)] if labels is None else [np.flatnonzero(labels == k) for k in np.unique(labels)]
-    )
-    held = np.concatenate(
-        [rng.permutation(group)[: min(len(group) - 1, round(fraction * len(group)))] for group in groups]
-    )
-    if not len(held):
-        raise ValueError(
-            f"validation_fraction={fraction:g} of {n_samples} samples leaves none to validate on."
-        )
-    held = np.sort(held)
-    return np.setdiff1d(np.arange(n_samples), held), held
 
 
 def refuse_weights(weight: np.ndarray) -> None:

@@ -17,11 +17,14 @@ from kernsemble.estimators._base import (
     check_positive,
     check_rounds,
     check_tol,
+    checked_options,
     progress,
     warn_of_gap,
 )
+from kernsemble.estimators._rounds import NO_BETTER, hold_out, keep, kept_from
 from kernsemble.estimators._watching import CallbackSupportMixin, generate
 from kernsemble.hypotheses._fixed_point import clear_ties
+from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.base import Oracle, generator, label
 from kernsemble.hypotheses.factory import make_oracle
 from kernsemble.masters.base import Master
@@ -39,14 +42,17 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
 
     _per_output = False
     _repeat = False
+    warm_start, n_iter_no_change, n_jobs = False, None, None  # where a subclass has no such parameters
 
+    @in_threads
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ColumnGenerationClassifier:
         """Find hypotheses and their weights on training data.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Finite training data; uint8 is used as it is, anything else as float64.
+            Training data, with stumps sparse or not, NaN where a value is missing; uint8, and with stumps
+            float32, are used as they are, anything else as float64.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -60,11 +66,10 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
         self._check_cost()
         check_tol(self.tol)
         data = self._check_training(X, y, sample_weight)
-        options = self._base_options()
-        oracle = make_oracle(self.base, data.X, random_state=generator(self.random_state), **options)
-        rounds = progress(n_rounds, self.verbose, label(self))
-        master = self._master(data)
-        options = {"per_output": self._per_output, "repeat": self._repeat}
+        given = data.X, data.labels, data.weight
+        train, kept, held, oracle, master, found = kept_from(self, *given) or self._begin(data)
+        rounds = progress(n_rounds - (len(found.rounds) if found else 0), self.verbose, label(self))
+        options = {"per_output": self._per_output, "repeat": self._repeat, "held": held, "start": found}
         told = {"X": X, "y": y}
         if sample_weight is not None:
             told["metadata"] = {"sample_weight": sample_weight}
@@ -73,21 +78,31 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
         except np.linalg.LinAlgError as error:
             raise ValueError(f"C={self.C} is too large for double precision here: lower it.") from error
         self._keep(oracle, result)
-        self._certify(data)
-        self.dual_weights_ = at_rows(self._dual_weights(master, result), data.used)
-        if master.threshold() > 0.0 and np.isnan(oracle.sum_of_squares(np.zeros(len(data.X)))):
+        self._certify(train)
+        self.dual_weights_ = at_rows(self._dual_weights(master, result), data.used, kept)
+        if master.threshold() > 0.0 and np.isnan(oracle.sum_of_squares(np.zeros(len(train.labels)))):
             # An infinite family: the largest score that a search found bounds no other.
             self.dual_gap_ = self.relative_gap_ = np.nan
             self.gap_path_[:] = np.nan
-        self._warn_unless_done(result)
+        if held is not None:
+            self.validation_score_ = np.array(held.scores)
+        if held is not None and held.ended:
+            self.message_ = NO_BETTER
+        else:
+            self._warn_unless_done(result)
+        keep(self, given, (train, kept, held, oracle, master, result))
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return scores: (n,), positive for ``classes_[1]``, if two-class; otherwise (n, n_classes).
+    def _begin(self, data: TrainingData) -> tuple:
+        """Return the samples to train on, which they are, who is held out, oracle, master, and no rounds."""
+        train, kept, held = hold_out(self, data)
+        options = self._base_options()
+        oracle = make_oracle(self.base, train.X, random_state=generator(self.random_state), **options)
+        return train, kept, held, oracle, self._master(train), None
 
-        Of two classes, votes that end in a draw but for rounding score 0.
-        """
-        scores = super().decision_function(X)
+    def _decide(self, X: np.ndarray) -> np.ndarray:
+        """Scores of checked rows; of two classes, votes that end in a draw but for rounding score 0."""
+        scores = super()._decide(X)
         return clear_ties(scores, self.coef_, self.intercept_) if scores.ndim == 1 else scores
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
@@ -102,7 +117,7 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
                 f"C={self.C} is an integer, and large: the first parameter of {label(self)} is C. "
                 f"For a number of rounds pass n_rounds={self.C}; if C is meant, write {self.C}.0.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _certify(self, data: TrainingData) -> None:
@@ -127,7 +142,7 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
 
     def _base_options(self) -> Mapping[str, Any]:
         """Options of the oracle; an intercept makes the constant stump superfluous."""
-        options = dict(self.base_options or {})
+        options = checked_options(self.base_options)
         if isinstance(self.base, str) and self.base == "stump":
             options.setdefault("constant", getattr(self, "intercept", "none") == "none")
         return options
@@ -140,7 +155,7 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
         """Set the fitted attributes."""
         self.hypotheses_ = oracle.collect(result.keys)
         self.coef_, self.intercept_ = result.solution.w, result.solution.b
-        self.coef_path_ = result.weights
+        self.coef_path_ = list(result.weights)
         self.objective_path_, self.gap_path_ = result.path("objective"), result.path("full_gap")
         self.rounds_, self.n_rounds_ = result.rounds, len(result.rounds)
         self.dual_gap_, self.relative_gap_ = float(result.gap), result.relative_gap

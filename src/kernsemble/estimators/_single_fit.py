@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from kernsemble.masters.base import Solution, relative
 
 
 class SingleFitClassifier(EnsembleClassifier):
-    """An ensemble classifier without rounds; a child computes scores in ``_scores(X)``."""
+    """An ensemble classifier without rounds; a child computes scores in ``_decide(X)``."""
 
     _input_types = (np.float64,)
 
@@ -24,10 +24,6 @@ class SingleFitClassifier(EnsembleClassifier):
         unsolved = [i for i, solution in enumerate(solutions) if not solution.converged]
         if unsolved:
             solutions[max(unsolved, key=gaps.__getitem__)].warn_unless_converged(name)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return scores: (n,), positive for ``classes_[1]``, if two-class; otherwise (n, n_classes)."""
-        return self._scores(self._check_input(X))
 
     def _without_stages(self) -> NoReturn:
         """Refuse an attribute that belongs to methods with rounds."""

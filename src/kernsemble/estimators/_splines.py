@@ -90,7 +90,7 @@ class Directions:
 class AdditiveModel:
     """Mixin of the estimators whose machines are kept as ``_shapes``, over features or ``_directions``."""
 
-    _types = (np.float64, np.float32, np.uint8)
+    _input_types = (np.float64, np.float32, np.uint8)  # codes are of any type; kernels convert theirs
 
     def _code(self, X: np.ndarray, n_directions: int | None) -> CodedRows:
         """Codes of the samples, or of their projections."""

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
 from kernsemble.column_generation import ColumnGeneration, column_generation
+from kernsemble.estimators._rounds import HeldOut
 from kernsemble.hypotheses.base import Oracle
 from kernsemble.masters.base import Master
 
@@ -28,21 +30,43 @@ except ImportError:  # before 1.9 there are none
 
 
 def generate(
-    model: Any, oracle: Oracle, master: Master, rounds: Any, data: dict[str, Any], **options: Any
+    model: Any,
+    oracle: Oracle,
+    master: Master,
+    rounds: Any,
+    data: dict[str, Any],
+    *,
+    held: HeldOut | None = None,
+    **options: Any,
 ) -> ColumnGeneration:
     """Run column generation for an estimator; ``data`` are what callbacks may ask for."""
-    shown = _Shown(rounds) if model.verbose else None
+    if held is not None and held.ended:
+        rounds = 0
+    shown = _Shown(rounds) if model.verbose and rounds else None
+    watch = None if shown is held is None else partial(_watch, model, oracle, shown, held)
     if getattr(model, "_skl_callbacks", None):
-        return _told(model, oracle, master, rounds, data, shown, options)
+        return _told(model, oracle, master, rounds, data, watch, options)
+    return column_generation(oracle, master, rounds, callback=watch, **options)
+
+
+def _watch(model: Any, oracle: Oracle, shown: _Shown | None, held: HeldOut | None, result: Any) -> bool:
+    """Show a round, and score it on held-out samples; tell whether to stop."""
     if shown is not None:
-        options["callback"] = shown
-    return column_generation(oracle, master, rounds, **options)
+        shown(result)
+    return held is not None and held.add(as_if_ended(model, oracle, result))
+
+
+def as_if_ended(model: Any, oracle: Oracle, result: ColumnGeneration) -> Any:
+    """Return the model as it would be after this round."""
+    model = copy(model)
+    model._keep(oracle, result)
+    return model
 
 
 @with_callbacks
-def _told(model, oracle, master, rounds, data, shown, options) -> ColumnGeneration:
+def _told(model, oracle, master, rounds, data, watch, options) -> ColumnGeneration:
     """Run it and tell the callbacks of the fit and of each round."""
-    told = _Told(model, oracle, data, shown)
+    told = _Told(model, oracle, data, watch)
     result = column_generation(oracle, master, rounds, callback=told, **options)
     told.end(result)
     return result
@@ -54,29 +78,27 @@ class _Shown:
     def __init__(self, bar: Any) -> None:
         self.bar = bar
 
-    def __call__(self, result: ColumnGeneration) -> bool:
+    def __call__(self, result: ColumnGeneration) -> None:
         entry = result.rounds[-1]
         words = f"objective {entry.objective:.5g}"
         if entry.full_gap == entry.full_gap:  # not nan
             words += f", gap {entry.full_gap:.2g}"
         self.bar.set_postfix_str(words)
-        return False
 
 
 class _Told:
     """Tells scikit-learn's callbacks of each round; True asks the loop to stop."""
 
-    def __init__(self, model: Any, oracle: Oracle, data: dict[str, Any], shown: _Shown | None) -> None:
-        self.model, self.oracle, self.data, self.shown = model, oracle, data, shown
+    def __init__(self, model: Any, oracle: Oracle, data: dict[str, Any], watch: Callable | None) -> None:
+        self.model, self.oracle, self.data, self.watch = model, oracle, data, watch
         self.context = model._init_callback_context(max_subtasks=model.n_rounds)
         self.context.call_on_fit_task_begin(estimator=model, **data)
 
     def __call__(self, result: ColumnGeneration) -> bool:
-        if self.shown is not None:
-            self.shown(result)
+        ended = self.watch is not None and self.watch(result)
         task = self.context.subcontext(task_name="round")
         task.call_on_fit_task_begin(estimator=self.model, **self.data)
-        return self._tell_end(task, result)
+        return self._tell_end(task, result) or ended
 
     def end(self, result: ColumnGeneration) -> None:
         """Say that the fit is done."""
@@ -90,6 +112,5 @@ class _Told:
 
     def _as_if_ended(self, result: ColumnGeneration) -> dict[str, Any]:
         """Attributes of the model as it would be after this round."""
-        model = copy(self.model)
-        model._keep(self.oracle, result)
+        model = as_if_ended(self.model, self.oracle, result)
         return {name: value for name, value in BaseEstimator.__getstate__(model).items() if name[-1] == "_"}

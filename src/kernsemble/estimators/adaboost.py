@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from kernsemble.boosting.stagewise import Boosted, adaboost
-from kernsemble.estimators._base import TrainingData
+from kernsemble.boosting.stagewise import adaboost
 from kernsemble.estimators._stagewise import StagewiseClassifier
 from kernsemble.hypotheses.base import Oracle
 
@@ -36,6 +33,14 @@ class AdaBoost(StagewiseClassifier):
         Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on with the last fit, of the same data: more rounds are those of one long fit.
+    n_iter_no_change : int or None, default=None
+        End when so many rounds have not improved the accuracy on held-out samples; None holds none out.
+    validation_fraction : float, default=0.1
+        Share of each class that is held out, drawn by ``random_state``.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Draw a progress bar; 2 leaves it there.
 
@@ -86,6 +91,10 @@ class AdaBoost(StagewiseClassifier):
         perfect: float | str = 1e-3,
         class_weight: Any = None,
         random_state: Any = None,
+        warm_start: bool = False,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
         super().__init__(
@@ -95,8 +104,12 @@ class AdaBoost(StagewiseClassifier):
             perfect=perfect,
             class_weight=class_weight,
             random_state=random_state,
+            warm_start=warm_start,
+            n_iter_no_change=n_iter_no_change,
+            validation_fraction=validation_fraction,
+            n_jobs=n_jobs,
             verbose=verbose,
         )
 
-    def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:
-        return adaboost(oracle, data.signs, rounds, weight=data.weight, perfect=self.perfect)
+    def _boost(self, oracle, data, rounds, random, start):
+        return adaboost(oracle, data.signs, rounds, weight=data.weight, perfect=self.perfect, start=start)

@@ -28,8 +28,9 @@ from kernsemble.estimators._cg_boost import (
     Library,
     Validation,
     refuse_weights,
-    split_validation,
 )
+from kernsemble.estimators._rounds import split_validation
+from kernsemble.hypotheses._threads import in_threads
 from kernsemble.masters.base import Master
 from kernsemble.masters.lp import HingeLP
 from kernsemble.masters.quadratic import HingeQP, NuHinge
@@ -84,6 +85,10 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
         Draws the validation data and the centers.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on with the last fit, of the same data: more rounds are those of one long fit.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Whether to draw a progress bar.
 
@@ -162,6 +167,8 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         portable: bool = True,
         class_weight: Any = None,
         random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
     ) -> None:
         self.kernels = kernels
@@ -181,8 +188,11 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         self.portable = portable
         self.class_weight = class_weight
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @in_threads
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> CGBoostClassifier:
@@ -208,7 +218,7 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         data = self._check_training(X, y, sample_weight)
         kept, validation = self._with_validation(data, X_val, y_val)
         master, bound = self._master(data.signs[kept], data.weight[kept])
-        self._run(data.X[kept], master, bound, validation)
+        self._run((data.X, data.labels, data.weight), data.X[kept], master, bound, validation)
         self.dual_weights_ = at_rows(self.dual_weights_, data.used, kept)
         return self
 

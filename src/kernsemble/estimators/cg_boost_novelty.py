@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
 from kernsemble.estimators._base import at_rows, check_weights
 from kernsemble.estimators._cg_boost import CGBoostBase, Library
+from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.masters.base import relative
 from kernsemble.masters.quadratic import NuNovelty
@@ -28,7 +28,8 @@ class CGBoostNovelty(OutlierMixin, CGBoostBase):
 
     Parameters
     ----------
-    kernels, positive, stratified, n_rounds, tol, tau, max_centers, portable, random_state, verbose
+    kernels, positive, stratified, n_rounds, tol, tau, max_centers, portable, random_state, warm_start, \
+n_jobs, verbose
         As in `CGBoostClassifier`; ``positive`` is true by default, f then rises towards the training data.
     nu : float, default=0.1
         Bound on the share of training samples outside.
@@ -70,6 +71,8 @@ relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_,
         max_centers: int | None = None,
         portable: bool = True,
         random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
     ) -> None:
         self.kernels = kernels
@@ -82,8 +85,11 @@ relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_,
         self.max_centers = max_centers
         self.portable = portable
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @in_threads
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> CGBoostNovelty:
         """Fit the ensemble to X; y is ignored.
 
@@ -102,13 +108,13 @@ relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_,
             The fitted estimator.
         """
         self._check_parameters()
-        X = validate_data(self, X, dtype=np.float64, order="C")
+        X = self._validated(X)
         weight = check_weights(sample_weight, len(X))
         used, positive = X[weight > 0], weight[weight > 0]
         options = {"positive": self.positive, "tol": self._master_tol()}
         master = NuNovelty(len(used), self.nu, sample_weight=positive, **options)
         bound = positive / (self.nu * positive.sum())
-        oracle = self._run(used, master, bound)
+        oracle, master = self._run((used, positive), used, master, bound)
         self.offset_, objective = _best_margin(self._scores(used), bound)
         V = _feasible(master.pricing_weights(), bound)
         self._certify(oracle, V, used, objective + 0.5 * float(self.coef_ @ self.coef_))
@@ -146,7 +152,7 @@ def _feasible(V: np.ndarray, bound: np.ndarray) -> np.ndarray:
             f"CGBoostNovelty: the dual weights sum to {total:.3g}, not to 1: kernel values this large leave "
             "them too few digits. Scale the features.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     V = np.minimum(V / total if total > 0.0 else 0.0, bound)
     missing, room = 1.0 - float(V.sum()), bound - V

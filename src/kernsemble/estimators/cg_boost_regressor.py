@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from kernsemble.estimators._base import at_rows, check_weights
 from kernsemble.estimators._cg_boost import (
@@ -21,8 +21,9 @@ from kernsemble.estimators._cg_boost import (
     Library,
     Validation,
     refuse_weights,
-    split_validation,
 )
+from kernsemble.estimators._rounds import split_validation
+from kernsemble.hypotheses._threads import in_threads
 from kernsemble.masters.base import Master
 from kernsemble.masters.lp import EpsilonInsensitiveLP
 from kernsemble.masters.quadratic import EpsilonInsensitive, NuTube
@@ -34,7 +35,7 @@ class CGBoostRegressor(RegressorMixin, CGBoostBase):
     Parameters
     ----------
     kernels, C, norm, positive, intercept, stratified, n_rounds, tol, tau, max_centers, portable, \
-random_state, verbose
+random_state, warm_start, n_jobs, verbose
         As in `CGBoostClassifier`.
     epsilon : float, default=0.1
         Half width of the tube within which errors are free.
@@ -90,6 +91,8 @@ master_seconds_path_, validation_path_, termination_rounds_, coef_path_
         max_centers: int | None = None,
         portable: bool = True,
         random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
     ) -> None:
         self.kernels = kernels
@@ -109,8 +112,11 @@ master_seconds_path_, validation_path_, termination_rounds_, coef_path_
         self.max_centers = max_centers
         self.portable = portable
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @in_threads
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> CGBoostRegressor:
@@ -133,13 +139,13 @@ master_seconds_path_, validation_path_, termination_rounds_, coef_path_
             The fitted estimator.
         """
         self._check_parameters()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
+        X, y = self._validated(X, y, y_numeric=True)
         y, weight = y.astype(np.float64), check_weights(sample_weight, len(y))
         check_consistent_length(X, weight)
         X, y, positive = X[weight > 0], y[weight > 0], weight[weight > 0]
         kept, validation = self._with_validation(X, y, X_val, y_val)
         master, bound = self._master(y[kept], positive[kept])
-        self._run(X[kept], master, bound, validation)
+        _, master = self._run((X, y, positive), X[kept], master, bound, validation)
         self.dual_weights_ = at_rows(self.dual_weights_, weight > 0, kept)
         self.epsilon_ = master.tube_ if self.nu is not None else float(self.epsilon)
         return self
@@ -151,7 +157,7 @@ master_seconds_path_, validation_path_, termination_rounds_, coef_path_
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield predicted values after each round."""
         check_is_fitted(self)
-        H = self.hypotheses_.outputs(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        H = self.hypotheses_.outputs(self._validated(X, reset=False))
         H = np.asfortranarray(H)
         for w, b in self.coef_path_:
             yield H[:, : len(w)] @ w + b

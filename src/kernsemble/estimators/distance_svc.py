@@ -35,6 +35,7 @@ from kernsemble import kernels
 from kernsemble.estimators._base import TrainingData, check_positive, progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
 from kernsemble.estimators._splines import AdditiveModel, CodedRows, count_held_out, solve_machines
+from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.base import label
 from kernsemble.hypotheses.knots import MOST
 from kernsemble.hypotheses.shapes import Shapes
@@ -95,6 +96,8 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
     cache_size : float, default=1000
         Megabytes (10^6 bytes) for rows of the kernel matrix. A smaller cache changes the time, not the
         result beyond ``tol``. Up to 300 MB a thread come on top for the solver's blocks.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Draw a progress bar over the classes; above 1, leave it there.
 
@@ -158,6 +161,7 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         max_iter: int = 10_000_000,
         cache_size: float = 1000.0,
         class_weight: Any = None,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
         random_state: Any = None,
     ):
@@ -173,9 +177,11 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         self.max_iter = max_iter
         self.cache_size = cache_size
         self.class_weight = class_weight
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
+    @in_threads
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DistanceKernelSVC:
         """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) multiplies each sample's C."""
         data = self._check_training(X, y, sample_weight)
@@ -188,12 +194,12 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._is_matrix()
         return tags
 
     def _with_kernel(self, data: TrainingData, gamma: float | str | None) -> TrainingData:
         """Set the kernel; return the data that it takes: of a kernel matrix, numbers of rows."""
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+        if self._is_matrix():
             n = len(data.used)
             if data.X.shape[1] != n:
                 raise ValueError(
@@ -206,9 +212,12 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         self._kernel = _make_kernel(self.kernel, gamma if gamma is None else _gamma_of(gamma, data))
         return data
 
-    def _types_for(self, X: Any) -> list[type]:
-        """Splines code values of any type; kernels convert theirs."""
-        return list(self._types)
+    def _takes_sparse(self) -> bool:
+        return not self._is_matrix()
+
+    def _is_matrix(self) -> bool:
+        """Whether X is a kernel matrix."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _takes_splines(self, n: int) -> bool:
         """Whether to solve n samples without a kernel matrix."""
@@ -332,9 +341,10 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
                 f"{worst.objective:.6g}: C is so large that losses below tol weigh. Pass a tol below "
                 f"{self.tol * COARSE / share:.1g}, or a smaller C.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
+    @in_threads
     def decision_function(self, X: Any) -> np.ndarray:
         """Return scores: (n,), positive for ``classes_[1]``, if two-class; otherwise (n, n_classes).
 
@@ -400,6 +410,8 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         As in `DistanceKernelSVC`.
     cache_size : float, default=1000
         As in `DistanceKernelSVC`; the threads share it.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Draw progress bars over the values of gamma, if Gaussian, and over the classes of the last fit; above
         1, leave them there.
@@ -450,6 +462,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         max_iter: int = 10_000_000,
         cache_size: float = 1000.0,
         class_weight: Any = None,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
         random_state: Any = None,
     ):
@@ -467,9 +480,11 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         self.max_iter = max_iter
         self.cache_size = cache_size
         self.class_weight = class_weight
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
+    @in_threads
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> DistanceKernelSVCCV:
         """Select C, and gamma if Gaussian, on samples X (n, d) with labels y (n,); refit on all of them.
 
@@ -508,7 +523,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
                 f"{label(self)}: {len(unsolved)} problems of the cross-validation stopped before "
                 f"tol={self.tol:g}. Increase max_iter or tol, or lower C.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.cv_scores_ = counts / _held_out(folds, data.weight)
         self.best_C_ = float(self.Cs_[self._choose(self.cv_scores_[np.newaxis])[1]])
@@ -549,7 +564,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
                 f"{label(self)}: the best C, {self.Cs_[C[winner]]:.3g}, lies at the edge of the grid "
                 f"{self.Cs_[0]:.3g} .. {self.Cs_[-1]:.3g}. Pass a grid Cs that reaches further.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return int(gamma[winner]), int(C[winner])
 

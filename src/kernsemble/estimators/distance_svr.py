@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from kernsemble.estimators._base import check_positive, check_weights
+from kernsemble.estimators._base import CheckedInput, check_positive, check_weights
 from kernsemble.estimators._splines import AdditiveModel, solve_machines
+from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.base import label
 from kernsemble.hypotheses.knots import MOST
 from kernsemble.masters.base import relative
@@ -24,7 +25,7 @@ from kernsemble.masters.losses import BoxLoss
 _EQUAL = 1e-14  # relative difference of values that is rounding
 
 
-class DistanceKernelSVR(AdditiveModel, RegressorMixin, BaseEstimator):
+class DistanceKernelSVR(AdditiveModel, RegressorMixin, CheckedInput):
     """Support vector regression with the stump or the perceptron kernel, for any number of samples.
 
     Parameters
@@ -45,6 +46,8 @@ class DistanceKernelSVR(AdditiveModel, RegressorMixin, BaseEstimator):
         Duality gap, in units of the objective, at which to stop.
     max_iter : int, default=1000
         Most Newton steps.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     random_state : int, RandomState or None, default=None
         Turns the directions.
 
@@ -88,6 +91,7 @@ class DistanceKernelSVR(AdditiveModel, RegressorMixin, BaseEstimator):
         n_directions: int = 256,
         tol: float = 1e-3,
         max_iter: int = 1000,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ):
         self.kernel = kernel
@@ -98,12 +102,14 @@ class DistanceKernelSVR(AdditiveModel, RegressorMixin, BaseEstimator):
         self.n_directions = n_directions
         self.tol = tol
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @in_threads
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DistanceKernelSVR:
         """Fit to samples X (n, d) with values y (n,); ``sample_weight`` (n,) multiplies each sample's C."""
         self._check_parameters()
-        X, y = validate_data(self, X, y, dtype=self._types, order="C", y_numeric=True)
+        X, y = self._validated(X, y, y_numeric=True)
         weight = check_weights(sample_weight, len(X))
         check_consistent_length(X, y, weight)
         X, y, weight = X[weight > 0], y[weight > 0].astype(np.float64), weight[weight > 0]
@@ -123,10 +129,11 @@ class DistanceKernelSVR(AdditiveModel, RegressorMixin, BaseEstimator):
         self.n_iter_ = max(1, solution.n_iter)
         return self
 
+    @in_threads
     def predict(self, X: Any) -> np.ndarray:
         """Return predicted values (n,)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=self._types, order="C", reset=False)
+        X = self._validated(X, reset=False)
         return self._shapes.decision(self._columns(X))[:, 0] + self.intercept_
 
     def _check_parameters(self) -> None:

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 from kernsemble.estimators._base import at_rows, progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
+from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.base import label
 from kernsemble.kernels import gaussian_kernel, linear_kernel
 from kernsemble.masters.drm import solve_drm
@@ -50,6 +51,8 @@ class DRM(SingleFitClassifier):
         Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
         Draws the bootstrap samples from which the machines start.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Draw a progress bar over the classes; above 1, leave it there.
 
@@ -107,6 +110,7 @@ class DRM(SingleFitClassifier):
         max_iter: int = 500,
         class_weight: Any = None,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
         self.n_components = n_components
@@ -120,15 +124,24 @@ class DRM(SingleFitClassifier):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @in_threads
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DRM:
         """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) weighs each sample's loss."""
         data = self._check_training(X, y, sample_weight)
         self._check_parameters()
         self.X_fit_ = data.X.copy()  # the model is made of it
-        with np.errstate(over="ignore", invalid="ignore"):  # the master refuses what overflowed
-            K = self._kernel_matrix(data.X)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # the master refuses what overflowed
+                K = self._kernel_matrix(data.X)
+        except MemoryError as error:
+            n = len(data.X)
+            raise MemoryError(
+                f"{label(self)} holds kernel matrices of all pairs of rows, and one of {n} x {n} takes "
+                f"{8.0 * n * n:.2g} bytes: take fewer rows, or ExRM."
+            ) from error
         random = check_random_state(self.random_state)
         signs = class_signs(data.labels, data.n_classes)
         solutions = [
@@ -149,7 +162,7 @@ class DRM(SingleFitClassifier):
                 f"{label(self)}: at nu={self.nu:g} no margin is possible, all machines are zero, and the "
                 "class of the largest weight is predicted. Raise nu.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 
@@ -159,7 +172,7 @@ class DRM(SingleFitClassifier):
         scores = np.einsum("ij,kjt->ikt", K, self.dual_coef_)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def _scores(self, X: np.ndarray) -> np.ndarray:
+    def _decide(self, X: np.ndarray) -> np.ndarray:
         """Decisions of the mean machine."""
         scores = self._kernel_matrix(X) @ self.dual_coef_.mean(axis=2).T
         return scores[:, 0] if len(self.classes_) == 2 else scores

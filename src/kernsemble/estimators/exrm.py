@@ -22,6 +22,7 @@ from kernsemble.estimators._base import (
     refuse_huge,
 )
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
+from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.base import label
 from kernsemble.masters.exclusivity import (
     EXACT_TOL,
@@ -61,6 +62,8 @@ class ExRM(SingleFitClassifier):
         Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
         Source of the random start.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Whether to show a progress bar over the machines; 2 leaves it there.
 
@@ -119,6 +122,7 @@ class ExRM(SingleFitClassifier):
         max_iter: int | None = None,
         class_weight: Any = None,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
         self.n_components = n_components
@@ -130,8 +134,10 @@ class ExRM(SingleFitClassifier):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @in_threads
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ExRM:
         """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) multiplies the losses."""
         data = self._check_training(X, y, sample_weight)
@@ -164,7 +170,7 @@ class ExRM(SingleFitClassifier):
         scores = np.einsum("ij,kjc->ikc", X, self.components_) + self.component_intercepts_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def _scores(self, X: np.ndarray) -> np.ndarray:
+    def _decide(self, X: np.ndarray) -> np.ndarray:
         """Decisions of the averaged machine."""
         scores = X @ self.coef_.T + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores

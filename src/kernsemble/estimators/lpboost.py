@@ -47,6 +47,14 @@ class LPBoost(ColumnGenerationClassifier):
         Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on with the last fit, of the same data: more rounds are those of one long fit.
+    n_iter_no_change : int or None, default=None
+        End when so many rounds have not improved the accuracy on held-out samples; None holds none out.
+    validation_fraction : float, default=0.1
+        Share of each class that is held out, drawn by ``random_state``.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Draw a progress bar; 2 leaves it there.
 
@@ -109,6 +117,10 @@ class LPBoost(ColumnGenerationClassifier):
         portable: bool = True,
         class_weight: Any = None,
         random_state: Any = None,
+        warm_start: bool = False,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
         self.C = C
@@ -121,6 +133,10 @@ class LPBoost(ColumnGenerationClassifier):
         self.portable = portable
         self.class_weight = class_weight
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _master(self, data: TrainingData) -> Master:

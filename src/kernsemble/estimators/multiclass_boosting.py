@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from kernsemble.boosting.codes import all_colorings, one_against_all, random_code
-from kernsemble.boosting.stagewise import Boosted, adaboost_ecc, adaboost_mh, adaboost_mo
-from kernsemble.estimators._base import TrainingData
+from kernsemble.boosting.stagewise import adaboost_ecc, adaboost_mh, adaboost_mo
 from kernsemble.estimators._stagewise import StagewiseClassifier
 from kernsemble.hypotheses.base import Oracle
 
@@ -39,6 +38,14 @@ class AdaBoostMH(StagewiseClassifier):
         Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What random families draw with.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on with the last fit, of the same data: more rounds are those of one long fit.
+    n_iter_no_change : int or None, default=None
+        End when so many rounds have not improved the accuracy on held-out samples; None holds none out.
+    validation_fraction : float, default=0.1
+        Share of each class that is held out, drawn by ``random_state``.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Draw a progress bar; 2 leaves it there.
 
@@ -88,6 +95,10 @@ class AdaBoostMH(StagewiseClassifier):
         perfect: float = 1e-3,
         class_weight: Any = None,
         random_state: Any = None,
+        warm_start: bool = False,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
         super().__init__(
@@ -97,12 +108,16 @@ class AdaBoostMH(StagewiseClassifier):
             perfect=perfect,
             class_weight=class_weight,
             random_state=random_state,
+            warm_start=warm_start,
+            n_iter_no_change=n_iter_no_change,
+            validation_fraction=validation_fraction,
+            n_jobs=n_jobs,
             verbose=verbose,
         )
 
-    def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:
+    def _boost(self, oracle, data, rounds, random, start):
         return adaboost_mh(
-            oracle, data.labels, data.n_classes, rounds, weight=data.weight, perfect=self.perfect
+            oracle, data.labels, data.n_classes, rounds, weight=data.weight, perfect=self.perfect, start=start
         )
 
 
@@ -130,6 +145,14 @@ class AdaBoostECC(StagewiseClassifier):
         Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What colorings and random families are drawn with.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on with the last fit, of the same data: more rounds are those of one long fit.
+    n_iter_no_change : int or None, default=None
+        End when so many rounds have not improved the accuracy on held-out samples; None holds none out.
+    validation_fraction : float, default=0.1
+        Share of each class that is held out, drawn by ``random_state``.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Draw a progress bar; 2 leaves it there.
 
@@ -177,6 +200,10 @@ class AdaBoostECC(StagewiseClassifier):
         perfect: float = 1e-3,
         class_weight: Any = None,
         random_state: Any = None,
+        warm_start: bool = False,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
         super().__init__(
@@ -186,11 +213,15 @@ class AdaBoostECC(StagewiseClassifier):
             perfect=perfect,
             class_weight=class_weight,
             random_state=random_state,
+            warm_start=warm_start,
+            n_iter_no_change=n_iter_no_change,
+            validation_fraction=validation_fraction,
+            n_jobs=n_jobs,
             verbose=verbose,
         )
         self.coloring = coloring
 
-    def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:
+    def _boost(self, oracle, data, rounds, random, start):
         return adaboost_ecc(
             oracle,
             data.labels,
@@ -200,6 +231,7 @@ class AdaBoostECC(StagewiseClassifier):
             weight=data.weight,
             perfect=self.perfect,
             random_state=random,
+            start=start,
         )
 
 
@@ -236,6 +268,14 @@ default="one-against-all"
         Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, Generator, RandomState or None, default=None
         What a random code and random families are drawn with.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on with the last fit, of the same data: more rounds are those of one long fit.
+    n_iter_no_change : int or None, default=None
+        End when so many rounds have not improved the accuracy on held-out samples; None holds none out.
+    validation_fraction : float, default=0.1
+        Share of each class that is held out, drawn by ``random_state``.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Draw a progress bar; 2 leaves it there.
 
@@ -286,6 +326,10 @@ default="one-against-all"
         perfect: float = 1e-3,
         class_weight: Any = None,
         random_state: Any = None,
+        warm_start: bool = False,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
         super().__init__(
@@ -295,6 +339,10 @@ default="one-against-all"
             perfect=perfect,
             class_weight=class_weight,
             random_state=random_state,
+            warm_start=warm_start,
+            n_iter_no_change=n_iter_no_change,
+            validation_fraction=validation_fraction,
+            n_jobs=n_jobs,
             verbose=verbose,
         )
         self.code = code
@@ -311,9 +359,11 @@ default="one-against-all"
         """Return the logarithms of ``predict_proba(X)``."""
         return super().predict_log_proba(X)
 
-    def _boost(self, oracle: Oracle, data: TrainingData, rounds: Any, random: np.random.Generator) -> Boosted:
-        self.code_ = _make_code(self.code, data.n_classes, random)
-        return adaboost_mo(oracle, data.labels, self.code_, rounds, weight=data.weight, perfect=self.perfect)
+    def _boost(self, oracle, data, rounds, random, start):
+        if start is None:
+            self.code_ = _make_code(self.code, data.n_classes, random)
+        options = {"weight": data.weight, "perfect": self.perfect, "start": start}
+        return adaboost_mo(oracle, data.labels, self.code_, rounds, **options)
 
 
 def _make_code(code: str | Any, n_classes: int, random: np.random.Generator) -> np.ndarray:

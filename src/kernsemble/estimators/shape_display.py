@@ -24,7 +24,8 @@ _DECILES = np.arange(0.1, 1.0, 0.1)
 def shape_functions(estimator: Any) -> list[ShapeFunction]:
     """Return one function a feature of an additive model: stump kernels, or ensembles of stumps.
 
-    Functions of stumps jump: each threshold is a knot twice, with the values on either side.
+    Functions of stumps jump: each threshold is a knot twice, with the values on either side. They are those
+    of values that are there; `kernsemble.export.additive_tables` has those of missing ones.
 
     Examples
     --------
@@ -46,10 +47,12 @@ def shape_functions(estimator: Any) -> list[ShapeFunction]:
     for feature in range(estimator.n_features_in_):
         mine = np.flatnonzero((stumps.features == feature) & np.isfinite(stumps.thresholds))
         mine = mine[np.argsort(stumps.thresholds[mine], kind="stable")]
+        below = -weights[mine].sum(axis=0)
+        mine = mine[stumps.thresholds[mine] < np.finfo(np.float64).max]  # above are missing values only
         if not len(mine):
-            functions.append(ShapeFunction(np.zeros(1), np.zeros((1, weights.shape[1]))))
+            functions.append(ShapeFunction(np.zeros(1), below[None]))
             continue
-        levels = np.cumsum(np.vstack([-weights[mine].sum(axis=0), 2.0 * weights[mine]]), axis=0)
+        levels = np.cumsum(np.vstack([below, 2.0 * weights[mine]]), axis=0)
         values = np.stack([levels[:-1], levels[1:]], axis=1).reshape(2 * len(mine), -1)
         functions.append(ShapeFunction(np.repeat(stumps.thresholds[mine], 2), values))
     return functions
@@ -145,17 +148,18 @@ class ShapeDisplay:
         if feature_names is None:
             default = [f"x{j}" for j in range(len(functions))]
             feature_names = list(getattr(estimator, "feature_names_in_", default))
-        centered = [_center(*pair) for pair in zip(functions, columns.T, strict=True)]
+        present = [x[~np.isnan(x)] if not np.isnan(x).all() else np.zeros(1) for x in columns.T]
+        centered = [_center(*pair) for pair in zip(functions, present, strict=True)]
         if features is None:
-            spread = [_at(f, x).std(axis=0).sum() for f, x in zip(centered, columns.T, strict=True)]
+            spread = [_at(f, x).std(axis=0).sum() for f, x in zip(centered, present, strict=True)]
             features = np.argsort(spread, kind="stable")[::-1][:_MOST]
         picked = [feature_names.index(f) if isinstance(f, str) else int(f) for f in features]
         display = cls(
             [centered[j] for j in picked],
             names=[str(feature_names[j]) for j in picked],
             outputs=_outputs(estimator, functions[0].values.shape[1]),
-            deciles=[np.quantile(columns[:, j], _DECILES) for j in picked],
-            ranges=[(float(columns[:, j].min()), float(columns[:, j].max())) for j in picked],
+            deciles=[np.quantile(present[j], _DECILES) for j in picked],
+            ranges=[(float(present[j].min()), float(present[j].max())) for j in picked],
         )
         return display.plot(axes=axes, **line_options)
 

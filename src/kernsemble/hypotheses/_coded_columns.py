@@ -19,19 +19,19 @@ from kernsemble.hypotheses._threads import run_pieces
 
 N_CODES = 256
 # Share of entries off the commonest value up to which 5 bytes each take less than 2 bytes of all entries.
-_SPARSE_BELOW = 0.4
+SPARSE_BELOW = 0.4
 
 
 class CodedColumns:
     """Columns of at most 256 distinct values."""
 
-    def __init__(self, n_samples: int, n_columns: int):
+    def __init__(self, n_samples: int, room: int):
         self.n_samples = n_samples
-        self.features: list[int] = []
+        self.features: list[int] = []  # numbers that the search gave the columns
         self.values: list[np.ndarray] = []
         # Room for the most that can be needed; pages that are never written take no memory.
-        self._codes = np.empty(n_samples * n_columns, dtype=np.uint8)
-        self._rows = np.empty(int(_SPARSE_BELOW * n_samples * n_columns), dtype=np.uint32)
+        self._codes = np.empty(room, dtype=np.uint8)
+        self._rows = np.empty(int(SPARSE_BELOW * room), dtype=np.uint32)
         self._first, self._row_first, self._modes = [0], [0], []
 
     def append(self, feature: int, values: np.ndarray, codes: np.ndarray) -> None:
@@ -40,7 +40,7 @@ class CodedColumns:
         mode = int(counts.argmax())
         self.features.append(feature)
         self.values.append(values.astype(np.float64))
-        if self.n_samples - counts[mode] <= _SPARSE_BELOW * self.n_samples:
+        if self.n_samples - counts[mode] <= SPARSE_BELOW * self.n_samples:
             rows = np.flatnonzero(codes != mode)
             self._put(codes[rows], rows)
             self._modes.append(mode)
@@ -101,6 +101,10 @@ class CodedColumns:
         """Return the threshold of a cut."""
         values, code = self.values[column], cut - self._bins[column]
         return midpoint(float(values[code]), float(values[code + 1]))
+
+    def close_lowest(self, column: int) -> None:
+        """Leave the cut above the smallest value out of searches."""
+        self.open[self._bins[column]] = False
 
     def cut_at(self, column: int, threshold: float) -> int:
         """Return the cut with this threshold."""

@@ -12,6 +12,9 @@ of the largest they are the same numbers wherever rounding is smaller than that,
 
 from __future__ import annotations
 
+import math
+import sys
+
 import numpy as np
 
 _KEPT_BITS = 30  # of a weight that a solver computed
@@ -85,6 +88,9 @@ def clear_ties(scores: np.ndarray, w: np.ndarray, b: float = 0.0) -> np.ndarray:
 
 
 def midpoint(low: float, high: float) -> float:
-    """Return a threshold t with low <= t < high, halfway where floating point allows; never overflows."""
+    """Return a threshold t with low <= t < high, halfway where floating point allows; never overflows.
+
+    Missing values stand at infinity: the largest number parts them from all others.
+    """
     middle = 0.5 * low + 0.5 * high
-    return middle if low <= middle < high else low
+    return middle if low <= middle < high else low if high < math.inf else sys.float_info.max

@@ -8,6 +8,7 @@ value, whose samples are left out. A search walks both ways and adds.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from functools import cached_property, partial
 
 import numpy as np
@@ -22,18 +23,23 @@ GROUPED_FROM = 50_000
 
 
 class RankedColumns:
-    """Columns of many distinct values; X itself supplies the values when a threshold is asked for."""
+    """Columns of many distinct values; ``read(sample, feature)`` supplies them for a threshold.
 
-    def __init__(self, X: np.ndarray):
-        self._X = X
-        self.features: list[int] = []
+    Without ``groups``, which take two bytes for each sample and column, every search walks through all.
+    """
+
+    def __init__(self, n_samples: int, room: int, read: Callable[[int, int], float], *, groups: bool = True):
+        self._n_samples, self._read, self._grouped = n_samples, read, groups and n_samples >= GROUPED_FROM
+        self.features: list[int] = []  # numbers that the search gave the columns
         # Room for the most that can be needed; pages that are never written take no memory.
-        self._order, self._ends = np.empty(X.size, dtype=np.uint32), np.empty(X.size, dtype=bool)
+        self._order, self._ends = np.empty(room, dtype=np.uint32), np.empty(room, dtype=bool)
         self._first, self._turns, self._modes = [0], [], []
 
-    def append(self, feature: int, order: np.ndarray, ends: np.ndarray) -> None:
-        """Take a column: samples in ascending order, and the last position of each group of equal values."""
-        group = int(np.diff(ends, prepend=-1).argmax())
+    def append(self, feature: int, order: np.ndarray, ends: np.ndarray, mode: float, group: int) -> None:
+        """Take a column: samples in ascending order, and the last position of each group of equal values.
+
+        ``group`` is that of the commonest value, ``mode``; one sample may stand for all that have it.
+        """
         low = int(ends[group - 1]) + 1 if group > 0 else 0  # the commonest value fills low..ends[group]
         kept = np.concatenate([order[:low], order[ends[group] + 1 :][::-1]])
         is_end = np.zeros(len(kept), dtype=bool)
@@ -44,7 +50,7 @@ class RankedColumns:
         self._order[start:stop], self._ends[start:stop] = kept, is_end
         self._first.append(stop)
         self._turns.append(start + low)
-        self._modes.append(float(self._X[order[low], feature]))
+        self._modes.append(mode)
         self.features.append(feature)
 
     def close(self) -> None:
@@ -57,12 +63,12 @@ class RankedColumns:
     @cached_property
     def _groups(self) -> ColumnGroups:
         """Neighbors in order, put together when they are first needed."""
-        return ColumnGroups(len(self._X), *self._layout)
+        return ColumnGroups(self._n_samples, *self._layout)
 
     def search(self, w: np.ndarray, which: np.ndarray, scores: np.ndarray, cuts: np.ndarray) -> None:
         """Write the best score (-1: no cut is open, or another column is better) and cut of some columns."""
         total = w.sum()
-        if len(w) >= GROUPED_FROM:
+        if self._grouped:
             floor = self._groups.floor(w, which)
             work = partial(_walk_groups, w, total, which, *self._layout, *self._groups.limits, floor)
         else:
@@ -91,6 +97,14 @@ class RankedColumns:
         beyond = self._modes[column] if last else self._value(column, cut + 1)
         return midpoint(here, beyond) if cut < turn else midpoint(beyond, here)
 
+    def close_lowest(self, column: int) -> None:
+        """Leave the cut above the smallest value out of searches."""
+        start, turn, stop = self._first[column], self._turns[column], self._first[column + 1]
+        if start < turn:
+            self.open[start + int(self.open[start:turn].argmax())] = False
+        elif turn < stop:
+            self.open[stop - 1] = False  # the smallest value is the commonest
+
     def cut_at(self, column: int, threshold: float) -> int:
         """Return the cut with this threshold."""
         start, turn, stop = self._first[column], self._turns[column], self._first[column + 1]
@@ -100,7 +114,7 @@ class RankedColumns:
         return bisect_left(upper, -threshold, turn, stop, key=lambda cut: -self._value(column, cut)) - 1
 
     def _value(self, column: int, cut: int) -> float:
-        return float(self._X[self._order[cut], self.features[column]])
+        return self._read(self._order[cut], self.features[column])
 
 
 @njit(cache=True, nogil=True)

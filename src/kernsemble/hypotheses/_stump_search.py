@@ -4,16 +4,22 @@ Columns of few distinct values and columns of many are kept in their own ways (`
 ``_ranked_columns``). For many problems a draft comes first: with weights rounded to 32 bits it limits the
 best score of every column for all problems in one pass, and only columns whose limit reaches the best score
 that any column attains are searched exactly.
+
+A column with missing values is searched as two, in which they stand below and above all others: a stump sends
+them to either side, or parts them from the rest, which only the second of the two may do, lest it come twice.
+A sparse column of few entries is ranked by its entries alone, in time and memory proportional to them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from kernsemble.hypotheses._coded_columns import N_CODES, CodedColumns
+from kernsemble.hypotheses._coded_columns import N_CODES, SPARSE_BELOW, CodedColumns
 from kernsemble.hypotheses._ranked_columns import RankedColumns
 
 _DRAFT_FROM = 3  # problems; one or two are searched as fast exactly
@@ -29,28 +35,68 @@ class Place(NamedTuple):
     cut: int
 
     @property
-    def feature(self) -> int:
-        """Number of the feature."""
+    def column(self) -> int:
+        """Number of the column that was searched."""
         return -self.before
 
 
 class StumpSearch:
-    """All cuts of the columns of X, uint8 or float64."""
+    """All cuts of the columns of X: an array, or a CSC matrix with sorted indices; NaN is missing."""
 
-    def __init__(self, X: np.ndarray):
-        self._drafts_pay = X.size >= _DRAFT_WORTH and len(X) <= _DRAFT_UP_TO
-        coded, ranked = CodedColumns(*X.shape), RankedColumns(X)
+    def __init__(self, X: np.ndarray | sparse.csc_array):
+        self._X, self._sparse = X, sparse.issparse(X)
+        n = X.shape[0]
+        self._drafts_pay = not self._sparse and X.size >= _DRAFT_WORTH and n <= _DRAFT_UP_TO
+        room = int(1.01 * X.nnz / SPARSE_BELOW) + 1 if self._sparse else X.size
+        room *= 2 if has_missing(X) else 1
+        self._sides: list[tuple[int, int]] = []  # feature of each column, and where its missing values go
+        self._coded, self._ranked = (
+            CodedColumns(n, room),
+            RankedColumns(n, room, self._read, groups=not self._sparse),
+        )
         for feature, column in enumerate(_columns(X)):
-            if X.dtype == np.uint8:
-                coded.append(feature, *_code_bytes(column))
-            else:
-                _place_column(feature, column, coded, ranked)
-        self._families = [family for family in (coded, ranked) if family.features]
+            self._take(feature, *column)
+        self._families = [family for family in (self._coded, self._ranked) if family.features]
         self._columns = {}
         for family in self._families:
             family.close()
-            self._columns.update({feature: (family, j) for j, feature in enumerate(family.features)})
+            self._columns.update(
+                {self._sides[number]: (family, j) for j, number in enumerate(family.features)}
+            )
         self._everything = [np.arange(len(family.features)) for family in self._families]
+        for feature, side in self._sides:
+            if side < 0:  # missing values against the rest are the last cut of the other side
+                family, column = self._columns[feature, side]
+                family.close_lowest(column)
+
+    def _take(self, feature: int, rows: np.ndarray | None, values: np.ndarray) -> None:
+        """Place a column, given by its entries in some rows, as two if values are missing."""
+        missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(1, dtype=bool)
+        for side in (-1, 1) if missing.any() else (0,):
+            self._sides.append((feature, side))
+            self._place(
+                len(self._sides) - 1, rows, np.where(missing, side * np.inf, values) if side else values
+            )
+
+    def _place(self, number: int, rows: np.ndarray | None, values: np.ndarray) -> None:
+        """Put a column where it belongs."""
+        n = self._X.shape[0]
+        if values.dtype == np.uint8 and rows is None:
+            self._coded.append(number, *_code_bytes(values))
+        elif rows is None:
+            _place_column(number, values, self._coded, self._ranked)
+        elif len(rows) <= SPARSE_BELOW * n:
+            _rank_entries(number, rows, values, self._ranked)
+        else:
+            column = np.zeros(n, dtype=values.dtype)
+            column[rows] = values
+            self._place(number, None, column)
+
+    def _read(self, sample: int, number: int) -> float:
+        """Return the value of a sample in a column that is searched."""
+        feature, side = self._sides[number]
+        value = _entry(self._X, sample, feature) if self._sparse else float(self._X[sample, feature])
+        return side * math.inf if math.isnan(value) else value
 
     def __len__(self) -> int:
         """Return the number of open cuts."""
@@ -96,18 +142,19 @@ class StumpSearch:
                 search = family.search_shared if shared else family.search
                 search(weights, which, scores, cuts)
                 first = scores.argmax()
-                feature = family.features[which[first]]
-                best = max(best, Place(int(scores[first]), -feature, int(cuts[first])))
+                number = family.features[which[first]]
+                best = max(best, Place(int(scores[first]), -number, int(cuts[first])))
         return best
 
-    def threshold(self, place: Place) -> float:
-        """Return the threshold at a place."""
-        family, column = self._columns[place.feature]
-        return family.threshold(column, place.cut)
+    def cut(self, place: Place) -> tuple[int, float, int]:
+        """Return feature, threshold and side of the missing values (0 if there are none) at a place."""
+        feature, side = self._sides[place.column]
+        family, column = self._columns[feature, side]
+        return feature, family.threshold(column, place.cut), side
 
-    def close_cut(self, feature: int, threshold: float) -> None:
+    def close_cut(self, feature: int, threshold: float, side: int = 0) -> None:
         """Leave a cut out of later searches."""
-        family, column = self._columns[feature]
+        family, column = self._columns[feature, side]
         family.open[family.cut_at(column, threshold)] = False
 
     def sum_of_squares(self, w: np.ndarray) -> float:
@@ -115,11 +162,17 @@ class StumpSearch:
         return sum(float(family.sum_of_squares(w).sum()) for family in self._families)
 
 
-def _columns(X: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the columns of X, contiguous; copied as many at a time as share a cache line."""
+def _columns(X: np.ndarray | sparse.csc_array) -> Iterator[tuple[np.ndarray | None, np.ndarray]]:
+    """Yield rows and values of sparse columns; None and all values, contiguous, of dense ones.
+
+    These are copied as many at a time as share a cache line.
+    """
+    if sparse.issparse(X):
+        yield from (entries(X, feature) for feature in range(X.shape[1]))
+        return
     width = 64 // X.itemsize
     for start in range(0, X.shape[1], width):
-        yield from np.ascontiguousarray(X[:, start : start + width].T)
+        yield from ((None, column) for column in np.ascontiguousarray(X[:, start : start + width].T))
 
 
 def _code_bytes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -130,16 +183,44 @@ def _code_bytes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, places[column]
 
 
-def _place_column(feature: int, column: np.ndarray, coded: CodedColumns, ranked: RankedColumns) -> None:
+def _place_column(number: int, column: np.ndarray, coded: CodedColumns, ranked: RankedColumns) -> None:
     """Sort a column and put it where it belongs: coded if its values repeat, ranked otherwise."""
     order = np.argsort(column)
     ascending = column[order]
-    if np.isnan(ascending[-1]):
-        raise ValueError(f"Feature {feature} of X contains NaN.")
     ends = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]), len(column) - 1)
     if len(ends) > min(N_CODES, max(2, len(column) // 4)):
-        ranked.append(feature, order, ends)
+        group = int(np.diff(ends, prepend=-1).argmax())
+        ranked.append(number, order, ends, float(ascending[ends[group]]), group)
         return
     codes = np.empty(len(column), dtype=np.uint8)
     codes[order] = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
-    coded.append(feature, ascending[ends], codes)
+    coded.append(number, ascending[ends], codes)
+
+
+def _rank_entries(number: int, rows: np.ndarray, values: np.ndarray, ranked: RankedColumns) -> None:
+    """Rank a column most of whose entries are zero, by the others."""
+    order = np.argsort(values)
+    n_below = int(np.searchsorted(values, 0.0, sorter=order))
+    ascending = np.insert(values[order], n_below, 0.0)  # one sample stands for all that have 0
+    ends = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]), len(rows))
+    group = int(np.searchsorted(ends, n_below))
+    ranked.append(number, np.insert(rows[order], n_below, 0), ends, 0.0, group)
+
+
+def has_missing(X: np.ndarray | sparse.csc_array) -> bool:
+    """Whether X has values that are NaN."""
+    values = X.data if sparse.issparse(X) else X
+    return values.dtype.kind == "f" and values.size > 0 and bool(np.isnan(values.min()))
+
+
+def entries(X: sparse.csc_array, feature: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and values of the entries of a column."""
+    own = slice(X.indptr[feature], X.indptr[feature + 1])
+    return X.indices[own], X.data[own]
+
+
+def _entry(X: sparse.csc_array, sample: int, feature: int) -> float:
+    """Return one entry of a matrix with sorted indices."""
+    rows, values = entries(X, feature)
+    at = int(np.searchsorted(rows, sample))
+    return float(values[at]) if at < len(rows) and rows[at] == sample else 0.0

@@ -88,8 +88,10 @@ def _add_steps(steps, places, out):
 
 
 @njit(cache=True, nogil=True)
-def fill_outputs(X, features, thresholds, signs, out, start, stop):
+def fill_outputs(X, features, thresholds, signs, missing, out, start, stop):
     """Write the outputs of every stump at rows start..stop-1 of X."""
     for i in range(start, stop):
         for j in range(len(features)):
-            out[i, j] = signs[j] if X[i, features[j]] > thresholds[j] else -signs[j]
+            x = X[i, features[j]]
+            vote = 1 if x > thresholds[j] else -1 if x <= thresholds[j] else missing[j]
+            out[i, j] = signs[j] * vote

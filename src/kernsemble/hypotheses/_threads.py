@@ -8,21 +8,57 @@ process stays usable.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, wraps
 from itertools import pairwise
+from numbers import Integral
 
 import numpy as np
 from numba import config
+from sklearn.utils import check_scalar
 
 _WORTH_A_THREAD = 1_000_000  # elementary steps (about a millisecond): less than this costs more to hand over
 
+_most: ContextVar[int | None] = ContextVar("most", default=None)
+
 
 def n_threads() -> int:
-    """Return the number of threads to use: NUMBA_NUM_THREADS or the processors, OMP_NUM_THREADS at most."""
+    """Return the number of threads to use: NUMBA_NUM_THREADS or the processors, OMP_NUM_THREADS at most.
+
+    Within `at_most` it is no more than is said there.
+    """
     limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
-    return max(1, min(config.NUMBA_NUM_THREADS, int(limit)) if limit.isdigit() else config.NUMBA_NUM_THREADS)
+    found = max(1, min(config.NUMBA_NUM_THREADS, int(limit)) if limit.isdigit() else config.NUMBA_NUM_THREADS)
+    return min(found, _most.get() or found)
+
+
+@contextmanager
+def at_most(n_jobs: int | None) -> Iterator[None]:
+    """Use so many threads at most; None sets no limit, -1 is as many as there are, -2 one less."""
+    if n_jobs is not None:
+        check_scalar(n_jobs, "n_jobs", Integral)
+        if n_jobs == 0:
+            raise ValueError("n_jobs == 0 means nothing: give a number of threads, or None or -1 for all.")
+        n_jobs = n_jobs if n_jobs > 0 else max(1, n_threads() + 1 + n_jobs)
+    token = _most.set(n_jobs)
+    try:
+        yield
+    finally:
+        _most.reset(token)
+
+
+def in_threads(method: Callable) -> Callable:
+    """Decorate a method of an estimator: it runs in ``n_jobs`` threads at most."""
+
+    @wraps(method)
+    def limited(self, *args, **options):
+        with at_most(self.n_jobs):
+            return method(self, *args, **options)
+
+    return limited
 
 
 @cache

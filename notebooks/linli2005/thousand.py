@@ -1,7 +1,7 @@
 """Trials of linli2005 at a thousand times its rows: 300 to 300,000 of the generated sets with noise.
 
 A trial draws the rows of the largest size, of which a smaller one takes the first; the test part is the same
-for all. C is chosen as in table I, on five folds, but of 3000 rows at most, and the machine is then fitted
+for all. C is chosen as in table I, on five folds, but of 1000 rows at most, and the machine is then fitted
 to all rows. The perceptron kernel is the mean over directions, which needs no kernel matrix: 64 that are
 spread evenly, or 16 that are generated (`kernsemble.hypotheses.directions`). AdaBoost and the tree ensembles
 are those of the tables and of the section on trees.

@@ -424,3 +424,20 @@ def test_selection_of_cost_knows_no_generated_directions(rng):
     np.testing.assert_array_equal(spread.cv_scores_, found.cv_scores_)
     if found.best_C_ == spread.best_C_:
         assert found.objective_[0] < spread.objective_[0]
+
+
+def test_several_machines_are_kept_with_knots_of_their_own(rng):
+    """Together they have tables at all knots; a pickle has what each needs, and predicts the same bits."""
+    X, y = noisy(rng, n=1000)
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=1000), np.linspace(-0.8, 0.8, 7))
+    model = DistanceKernelSVC(C=0.3, solver="spline").fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert model.relative_gap_ <= 1e-3
+    n_machines = len(model.intercept_)
+    assert n_machines == 28
+    assert len(pickle.dumps(model)) < 0.3 * model._shapes.tables.nbytes
+    parts = [Shapes(s.knots, s.first, s.tables) for s in model._shapes.parts]
+    joined = Shapes.join(parts)
+    for k, part in enumerate(parts):
+        np.testing.assert_allclose(joined.decision(X)[:, [k]], part.decision(X), atol=1e-12)

@@ -21,10 +21,7 @@ from kernsemble.masters.losses import BoxLoss
 from kernsemble.masters.splines import SplineProblem, SplineSolution, solve_splines
 
 _SHARE = 0.5  # of the tolerance that a solver may use up; the rest is for thinner tables
-_CHANGE, _TRIALS = (
-    3.0,
-    6,
-)  # of scores by thinner tables, in units of the tolerance; how often 1/4 of it is tried
+_CHANGE, _TRIALS = 3.0, 6  # of scores by thinner tables, in units of the tolerance; how often half is tried
 _LARGEST = 1e150  # value that a spline can be solved over
 
 
@@ -184,36 +181,35 @@ def solve_machines(
     means = np.add.reduceat(share[:, None] * tables, knots.first[:-1])
     tables = tables - np.repeat(means, np.diff(knots.first), axis=0)
     intercepts = np.array([solution.b for solution in solutions]) + means.sum(axis=0)
-    whole = Shapes(knots.values, knots.first, tables)
-    change = _CHANGE * tol / np.sqrt(knots.n_features)
-    for _ in range(_TRIALS):
-        scale = min(float(np.std(loss.target)) or 1.0 for loss, _ in losses)
-        thinner = whole.thin(change * scale)
-        judged = _judge(rows, losses, thinner.at(knots.values, knots.first), intercepts, solutions, tol)
-        if judged is not None:
-            return judged, thinner, intercepts
-        change *= 0.5
-    return solutions, whole, intercepts
+    thinned = [
+        _thin(rows, losses[k], np.ascontiguousarray(tables[:, [k]]), float(intercepts[k]), solutions[k], tol)
+        for k in range(len(losses))
+    ]
+    judged, shapes = zip(*thinned, strict=True)
+    return list(judged), Shapes.join(list(shapes)), intercepts
 
 
-def _judge(
+def _thin(
     rows: CodedRows,
-    losses: Sequence[tuple[BoxLoss, np.ndarray | None]],
-    tables: np.ndarray,
-    intercepts: np.ndarray,
-    solutions: list[SplineSolution],
+    machine: tuple[BoxLoss, np.ndarray | None],
+    table: np.ndarray,
+    intercept: float,
+    solution: SplineSolution,
     tol: float,
-) -> list[SplineSolution] | None:
-    """The solutions with other tables, their objectives and gaps; None if a gap that was small is not."""
-    judged = []
-    for k, (loss, part) in enumerate(losses):
-        problem, g, solution = rows.problem(loss, part), np.ascontiguousarray(tables[:, k]), solutions[k]
-        objective = problem.objective(g, float(intercepts[k]))
+) -> tuple[SplineSolution, Shapes]:
+    """Shorten a machine's table (n_knots, 1) as far as its gap permits; return what the solution becomes."""
+    knots, whole = rows.knots, Shapes(rows.knots.values, rows.knots.first, table)
+    problem, change = rows.problem(*machine), _CHANGE * tol / np.sqrt(rows.knots.n_features)
+    change *= float(np.std(machine[0].target)) or 1.0
+    for _ in range(_TRIALS):
+        thinner = whole.thin(change)
+        g = thinner.at(knots.values, knots.first)[:, 0]
+        objective = problem.objective(g, intercept)
         gap = objective - solution.dual_objective
-        if solution.converged and gap > tol * objective and objective > solution.objective:
-            return None
-        judged.append(replace(solution, w=g, b=float(intercepts[k]), objective=objective, gap=gap))
-    return judged
+        if not solution.converged or gap <= tol * objective or objective <= solution.objective:
+            return replace(solution, w=g, b=intercept, objective=objective, gap=gap), thinner
+        change *= 0.5
+    return solution, whole
 
 
 def count_held_out(

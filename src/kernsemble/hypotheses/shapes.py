@@ -68,6 +68,21 @@ class Shapes:
             tables.append(np.cumsum(np.concatenate([start, rise]), axis=0))
         return cls(np.concatenate(knots), np.cumsum([0, *map(len, knots)]), np.concatenate(tables))
 
+    @classmethod
+    def join(cls, parts: list[Shapes]) -> Shapes:
+        """One set of tables for machines with knots of their own; pickles keep what each machine has.
+
+        Columns of all parts must span the same ranges.
+        """
+        if len(parts) == 1:
+            return parts[0]
+        columns = [
+            np.unique(np.concatenate([part.knots[part.first[d] : part.first[d + 1]] for part in parts]))
+            for d in range(len(parts[0].first) - 1)
+        ]
+        knots, first = np.concatenate(columns), np.cumsum([0, *map(len, columns)])
+        return _Joined(knots, first, np.hstack([part.at(knots, first) for part in parts]), tuple(parts))
+
     @property
     def functions(self) -> list[ShapeFunction]:
         """Each column's function."""
@@ -100,6 +115,16 @@ class Shapes:
             for k, values in enumerate(function.values.T):
                 tables[a:b, k] = np.interp(knots[a:b], function.knots, values)
         return tables
+
+
+@dataclass(frozen=True)
+class _Joined(Shapes):
+    """Shapes of several machines, with ``parts`` that hold the same in less room."""
+
+    parts: tuple[Shapes, ...]
+
+    def __reduce__(self) -> tuple:
+        return Shapes.join, (list(self.parts),)
 
 
 @njit(cache=True, nogil=True)

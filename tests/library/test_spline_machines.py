@@ -437,7 +437,11 @@ def test_several_machines_are_kept_with_knots_of_their_own(rng):
     n_machines = len(model.intercept_)
     assert n_machines == 28
     assert len(pickle.dumps(model)) < 0.3 * model._shapes.tables.nbytes
-    parts = [Shapes(s.knots, s.first, s.tables) for s in model._shapes.parts]
+    shapes = model._shapes
+    parts = [
+        Shapes(shapes.knots, shapes.first, np.ascontiguousarray(shapes.tables[:, [k]])).thin(1e-9)
+        for k in range(n_machines)
+    ]
     joined = Shapes.join(parts)
-    for k, part in enumerate(parts):
-        np.testing.assert_allclose(joined.decision(X)[:, [k]], part.decision(X), atol=1e-12)
+    assert sum(len(part.knots) for part in parts) < 0.5 * shapes.tables.size
+    np.testing.assert_allclose(joined.decision(X), shapes.decision(X), atol=1e-7)

@@ -181,11 +181,9 @@ def solve_machines(
     means = np.add.reduceat(share[:, None] * tables, knots.first[:-1])
     tables = tables - np.repeat(means, np.diff(knots.first), axis=0)
     intercepts = np.array([solution.b for solution in solutions]) + means.sum(axis=0)
-    thinned = [
-        _thin(rows, losses[k], np.ascontiguousarray(tables[:, [k]]), float(intercepts[k]), solutions[k], tol)
-        for k in range(len(losses))
-    ]
-    judged, shapes = zip(*thinned, strict=True)
+    dtype = np.float64 if len(losses) == 1 else np.float32  # many tables are kept in half the room
+    found = zip(losses, np.ascontiguousarray(tables.T)[:, :, None], intercepts, solutions, strict=True)
+    judged, shapes = zip(*(_thin(rows, *each, tol, dtype) for each in found), strict=True)
     return list(judged), Shapes.join(list(shapes)), intercepts
 
 
@@ -196,13 +194,18 @@ def _thin(
     intercept: float,
     solution: SplineSolution,
     tol: float,
+    dtype: type,
 ) -> tuple[SplineSolution, Shapes]:
-    """Shorten a machine's table (n_knots, 1) as far as its gap permits; return what the solution becomes."""
+    """Shorten a machine's table (n_knots, 1) as far as its gap permits; return what the solution becomes.
+
+    ``dtype`` is that of the shorter table.
+    """
     knots, whole = rows.knots, Shapes(rows.knots.values, rows.knots.first, table)
     problem, change = rows.problem(*machine), _CHANGE * tol / np.sqrt(rows.knots.n_features)
     change *= float(np.std(machine[0].target)) or 1.0
     for _ in range(_TRIALS):
         thinner = whole.thin(change)
+        thinner = replace(thinner, tables=thinner.tables.astype(dtype))
         g = thinner.at(knots.values, knots.first)[:, 0]
         objective = problem.objective(g, intercept)
         gap = objective - solution.dual_objective

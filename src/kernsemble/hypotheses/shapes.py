@@ -70,18 +70,19 @@ class Shapes:
 
     @classmethod
     def join(cls, parts: list[Shapes]) -> Shapes:
-        """One set of tables for machines with knots of their own; pickles keep what each machine has.
-
-        Columns of all parts must span the same ranges.
-        """
+        """One set of tables for machines with knots of their own, in columns that span the same ranges."""
         if len(parts) == 1:
             return parts[0]
         columns = [
-            np.unique(np.concatenate([part.knots[part.first[d] : part.first[d + 1]] for part in parts]))
-            for d in range(len(parts[0].first) - 1)
+            np.unique(np.concatenate(same)) for same in zip(*(part._columns for part in parts), strict=True)
         ]
         knots, first = np.concatenate(columns), np.cumsum([0, *map(len, columns)])
-        return _Joined(knots, first, np.hstack([part.at(knots, first) for part in parts]), tuple(parts))
+        kept = [np.packbits(np.concatenate(list(map(np.isin, columns, part._columns)))) for part in parts]
+        return _Joined.of(knots, first, kept, [part.tables for part in parts])
+
+    @property
+    def _columns(self) -> list[np.ndarray]:
+        return [self.knots[a:b] for a, b in pairwise(self.first)]
 
     @property
     def functions(self) -> list[ShapeFunction]:
@@ -119,12 +120,25 @@ class Shapes:
 
 @dataclass(frozen=True)
 class _Joined(Shapes):
-    """Shapes of several machines, with ``parts`` that hold the same in less room."""
+    """Shapes of several machines; pickled as which knots each machine has, a bit a knot, and values there."""
 
-    parts: tuple[Shapes, ...]
+    kept: list[np.ndarray]
+    values: list[np.ndarray]
+
+    @classmethod
+    def of(
+        cls, knots: np.ndarray, first: np.ndarray, kept: list[np.ndarray], values: list[np.ndarray]
+    ) -> _Joined:
+        """Fill in the tables at the knots of other machines."""
+        tables = []
+        for bits, table in zip(kept, values, strict=True):
+            own = np.unpackbits(bits, count=len(knots)).astype(bool)
+            part = Shapes(knots[own], np.append(0, np.cumsum(own))[first], table)
+            tables.append(part.at(knots, first))
+        return cls(knots, first, np.hstack(tables), kept, values)
 
     def __reduce__(self) -> tuple:
-        return Shapes.join, (list(self.parts),)
+        return _Joined.of, (self.knots, self.first, self.kept, self.values)
 
 
 @njit(cache=True, nogil=True)

@@ -189,7 +189,7 @@ def draw_modern(study: Study) -> Figure:
 def draw_thousand(study: Study) -> Figure:
     """Draw test errors and seconds of training against the number of rows; dashed: the rule of Bayes."""
     evidence = study.evidence("thousand")
-    labels = evidence.datasets
+    labels = evidence.datasets or ("",)
     figure, axes = subplots(2, len(labels), size=(3.2 * len(labels), 5.2), sharex=True, squeeze=False)
     for (top, bottom), label in zip(axes.T, labels, strict=True):
         for learner, color in zip(LEARNERS, PALETTE, strict=False):
@@ -210,7 +210,8 @@ def draw_thousand(study: Study) -> Figure:
     axes[0, 0].set_ylabel("test error (%)")
     axes[1, 0].set_ylabel("seconds of training")
     handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4)
+    if handles:
+        figure.legend(handles, names, loc="outside lower center", ncols=4)
     return figure
 
 

@@ -408,7 +408,7 @@ def what_it_costs(study: Study) -> dict[str, float]:
 def what_is_left_at_full_size(study: Study) -> dict[str, float | str]:
     """Say how many fits a limit ended, who ends on every set, and what machines and trees do on covertype."""
     evidence, limits = study.evidence("arena_full"), study.protocol("arena_full")["full_limits"]
-    if not evidence.complete:
+    if not evidence.complete or set(evidence.datasets) != set(FULL_SETS):
         raise IncompleteEvidenceError("arena_full is incomplete", stale=bool(evidence.stale))
     found = {
         metric: {label: full_means(evidence, metric, label) for label in evidence.datasets}

@@ -25,6 +25,7 @@ from kernsemble.report.ledger import Reading
 from kernsemble.report.words import joined
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
+from atlas.full import FULL_SETS, OUT_OF_MEMORY, OUT_OF_TIME
 from atlas.trials import (
     ALL_SETS,
     BINARY_SETS,
@@ -240,6 +241,11 @@ def front(cost: np.ndarray, error: np.ndarray) -> list[int]:
     return chosen
 
 
+def full_means(evidence: Evidence, metric: str, label: str) -> dict[str, float]:
+    """Return a metric of each method on all rows of a set; nan where a limit has ended it, or no row is."""
+    return {method: _mean(evidence, metric, label, method) for method in evidence.methods}
+
+
 # What the article says.
 
 
@@ -406,4 +412,49 @@ def what_it_costs(study: Study) -> dict[str, float]:
         "forest": error("SVM-Perc") - error("RandomForest"),
         "light_times": longer("LightGBM"),
         "forest_times": longer("RandomForest"),
+    }
+
+
+@reading.facts(
+    "full",
+    *("trials", "time", "memory", "seconds", "megabytes", "everywhere", "stump", "gauss", "light"),
+    *("stump_error", "light_error", "generated", "both", "best"),
+)
+def what_is_left_at_full_size(study: Study) -> dict[str, float | str]:
+    """Say how many fits a limit ended, who ends on every set, and what machines and trees do on covertype."""
+    evidence, limits = study.evidence("arena_full"), study.protocol("arena_full")["full_limits"]
+    if not evidence.complete or set(evidence.datasets) != set(FULL_SETS):
+        raise IncompleteEvidenceError("arena_full is incomplete", stale=bool(evidence.stale))
+    found = {
+        metric: {label: full_means(evidence, metric, label) for label in evidence.datasets}
+        for metric in ("censored", "error", "fit_seconds")
+    }
+    reasons = [int(reason) for by in found["censored"].values() for reason in by.values() if reason == reason]
+    errors = found["error"]
+
+    def sets(method: str) -> int:
+        return sum(bool(np.isfinite(by[method])) for by in errors.values())
+
+    def on_the_largest(metric: str, method: str) -> str:
+        value = found[metric]["covertype"][method]
+        return f"{value:.3g}" if np.isfinite(value) else "more than its limit allows"
+
+    pair = ("SVM-Perc, generated", "SVM-Perc, spread")
+    both = [by for by in errors.values() if all(np.isfinite(by[name]) for name in pair)]
+    best = {label: min((x for x in by if np.isfinite(by[x])), key=by.get) for label, by in errors.items()}
+    return {
+        "trials": len(reasons),
+        "time": reasons.count(OUT_OF_TIME),
+        "memory": reasons.count(OUT_OF_MEMORY),
+        "seconds": limits["seconds"],
+        "megabytes": limits["megabytes"],
+        "everywhere": joined([name for name in evidence.methods if sets(name) == len(FULL_SETS)]),
+        "stump": on_the_largest("fit_seconds", "SVM-Stump"),
+        "light": on_the_largest("fit_seconds", "LightGBM"),
+        "stump_error": on_the_largest("error", "SVM-Stump"),
+        "light_error": on_the_largest("error", "LightGBM"),
+        "gauss": sets("SVM-Gauss"),
+        "generated": sum(by[pair[0]] < by[pair[1]] for by in both),
+        "both": len(both),
+        "best": joined([f"{best[label]} on {label}" for label in best]),
     }

@@ -24,10 +24,12 @@ from atlas.compare import (
     critical_difference,
     friedman,
     front,
+    full_means,
     labels_of,
     serving,
     told_apart,
 )
+from atlas.full import OUT_OF_MEMORY, OUT_OF_TIME
 
 # Where a method comes from: paper (or today), color, marker.
 ORIGINS = {
@@ -49,11 +51,13 @@ COSTS = {
     "kilobytes": "kilobytes",
 }
 _FEWEST_SETS = 3
+_CLOCK = 1e-3  # seconds that are drawn at least
 
 
 def look_of(method: str) -> tuple[str, str]:
     """Return the color and the marker of a method."""
-    return next((color, marker) for color, marker, names in ORIGINS.values() if method in names)
+    name = method.partition(",")[0]
+    return next((color, marker) for color, marker, names in ORIGINS.values() if name in names)
 
 
 def draw_ranks(study: Study, kind: Kind) -> Figure:
@@ -139,6 +143,31 @@ def draw_fronts(study: Study) -> Figure:
         for name, (color, marker, _) in ORIGINS.items()
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    return figure
+
+
+def draw_full(study: Study) -> Figure:
+    """Draw error against training time on all rows of each large set; what a limit has ended is not there."""
+    evidence = study.evidence("arena_full")
+    n_rows = -(-max(1, len(evidence.datasets)) // 4)
+    figure, axes = subplots(n_rows, 4, size=(10.4, 3.0 * n_rows), squeeze=False)
+    for panel in axes.ravel()[len(evidence.datasets) :]:
+        panel.set_axis_off()
+    for panel, label in zip(axes.ravel(), evidence.datasets, strict=False):
+        error, seconds = (full_means(evidence, metric, label) for metric in ("error", "fit_seconds"))
+        ended = [name for name in error if np.isfinite(error[name])]
+        panel.set_title(label)
+        if not ended:
+            _empty(figure, panel)
+            continue
+        one = Comparison((label,), tuple(ended), {
+            "error": np.array([[error[name] for name in ended]]),
+            "fit_seconds": np.array([[max(seconds[name], _CLOCK) for name in ended]]),
+        })  # fmt: skip
+        _draw_front(panel, one, "fit_seconds")
+        panel.set_xlabel(COSTS["fit_seconds"])
+    for row in axes:
+        row[0].set_ylabel("error (%)")
     return figure
 
 
@@ -359,6 +388,40 @@ def show_costs(study: Study, kind: Kind) -> Table:
     return table
 
 
+def show_full(study: Study, metric: str = "error", digits: int = 3) -> Table:
+    """Return a metric of each method on all rows of each large set; or which limit has ended it."""
+    evidence = study.evidence("arena_full")
+    columns = [full_means(evidence, metric, label) for label in evidence.datasets]
+    limits = [full_means(evidence, "censored", label) for label in evidence.datasets]
+    rows = []
+    for method in evidence.methods:
+        cells = []
+        for label, column, limit in zip(evidence.datasets, columns, limits, strict=True):
+            if np.isfinite(column[method]):
+                cells.append(Cell(significant(column[method], digits)))
+            elif evidence.sample("error", dataset=label, method=method).expected:
+                cells.append(Cell(LIMITS.get(limit[method], "…")))
+            else:
+                cells.append(Cell(""))
+        rows.append((Cell(method), *cells))
+    limits = study.protocol("arena_full")["full_limits"]
+    caption = (
+        f"{scale_note(study)}{FULL_WORDS[metric]}; one run. Time, memory: ended after {limits['seconds']:g} "
+        f"seconds of one thread, or at {limits['megabytes']:g} megabytes with the data."
+    )
+    table = Table(("", *evidence.datasets), tuple(rows), caption)
+    save_table(study, table, f"full_{metric}")
+    return table
+
+
+LIMITS = {float(OUT_OF_TIME): "time", float(OUT_OF_MEMORY): "memory"}
+FULL_WORDS = {
+    "error": "Test errors in percent",
+    "fit_seconds": "Seconds of training",
+    "predict_seconds": "Seconds for 1000 predictions",
+    "megabytes": "Megabytes at the peak, data included",
+    "kilobytes": "Kilobytes of the stored model",
+}
 _WANTED = {
     "a short training": ("fit_seconds", "s"),
     "fast predictions": ("predict_seconds", "s for 1000 rows"),

@@ -24,6 +24,7 @@ from linli2005.claims import (
     z_scores,
 )
 from linli2005.regularized import UPDATES
+from linli2005.thousand import LEARNERS, MACHINES, SIZES, at_sizes
 from linli2005.trials import (
     BASE_LEARNERS,
     CLEAN_SETS,
@@ -499,4 +500,47 @@ def how_far_from_singular_the_gaussian_kernel_is(study: Study) -> dict[str, str]
         "eigenvalues": span(
             [np.mean(evidence.runs("eigenvalue", d, "Gaussian"), axis=0)[-1] for d in TABLE_SETS], ".2f"
         )
+
+
+@reading.facts(
+    "thousand",
+    *("runs", "stump_first", "stump_last", "perc_first", "perc_last", "generated_last", "boosted_last"),
+    *("light_first", "light_last", "bayes", "best", "machines", "cells", "stump_seconds", "boosted_seconds"),
+    *("light_seconds", "perc_seconds", "generated_seconds"),
+)
+def what_a_thousand_times_the_rows_change(study: Study) -> dict[str, float | str]:
+    """Mean errors over the three sets with the fewest and the most rows, and seconds with the most.
+
+    ``best``: the learner of the least error on each set with the most rows; ``machines``: of the ``cells``, a
+    set and a number of rows each, those in which a machine has the least mean error.
+    """
+    evidence = study.evidence("thousand")
+    error = evidence.array("error", NOISY_SETS, at_sizes(*LEARNERS))
+    by_size = error.mean(axis=0).reshape(len(NOISY_SETS), len(LEARNERS), len(SIZES))
+    seconds = evidence.array("fit_seconds", NOISY_SETS, at_sizes(*LEARNERS)).mean(axis=(0, 1))
+    seconds = seconds.reshape(len(LEARNERS), len(SIZES))[:, -1]
+    means, place = by_size.mean(axis=0), {name: k for k, name in enumerate(LEARNERS)}
+    stump, perc, generated = (place[name] for name in MACHINES)
+    boosted, light = place["AB-Stump-1000"], place["LightGBM"]
+    least = by_size.argmin(axis=1)
+    winners = [f"{LEARNERS[k]} on {label}" for k, label in zip(least[:, -1], NOISY_SETS, strict=True)]
+    return {
+        "runs": len(error),
+        "stump_first": means[stump, 0],
+        "stump_last": means[stump, -1],
+        "perc_first": means[perc, 0],
+        "perc_last": means[perc, -1],
+        "generated_last": means[generated, -1],
+        "boosted_last": means[boosted, -1],
+        "light_first": means[light, 0],
+        "light_last": means[light, -1],
+        "bayes": evidence.array("error", NOISY_SETS, ["Bayes"]).mean(),
+        "best": joined(winners),
+        "machines": int((least < len(MACHINES)).sum()),
+        "cells": least.size,
+        "stump_seconds": seconds[stump],
+        "boosted_seconds": seconds[boosted],
+        "light_seconds": seconds[light],
+        "perc_seconds": seconds[perc],
+        "generated_seconds": seconds[generated],
     }

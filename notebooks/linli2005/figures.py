@@ -22,6 +22,7 @@ from linli2005.claims import KERNELS, z_scores
 from linli2005.facts import BASES, CELLS, UPDATED, four_cells, updates_beside_printed
 from linli2005.regularized import UPDATES
 from linli2005.theory import perceptron_weights, stump_weights
+from linli2005.thousand import LEARNERS, SIZES, at_sizes
 from linli2005.trials import (
     DRAWN_METHODS,
     HALF_WIDTH,
@@ -183,6 +184,35 @@ def draw_modern(study: Study) -> Figure:
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def draw_thousand(study: Study) -> Figure:
+    """Draw test errors and seconds of training against the number of rows; dashed: the rule of Bayes."""
+    evidence = study.evidence("thousand")
+    labels = evidence.datasets or ("",)
+    figure, axes = subplots(2, len(labels), size=(3.2 * len(labels), 5.2), sharex=True, squeeze=False)
+    for (top, bottom), label in zip(axes.T, labels, strict=True):
+        for learner, color in zip(LEARNERS, PALETTE, strict=False):
+            for panel, metric in ((top, "error"), (bottom, "fit_seconds")):
+                found = [
+                    evidence.sample(metric, dataset=label, method=name).values for name in at_sizes(learner)
+                ]
+                there = [k for k, values in enumerate(found) if len(values)]
+                if there:
+                    means, bars = zip(*(_mean_and_error(found[k]) for k in there), strict=True)
+                    rows, look = [SIZES[k] for k in there], {"color": color, "marker": "o", "markersize": 3}
+                    panel.errorbar(rows, means, yerr=bars, label=learner, linewidth=1, **look)
+        bayes = evidence.sample("error", dataset=label, method="Bayes").values
+        if len(bayes):
+            top.axhline(bayes.mean(), color="#888888", linestyle="--", linewidth=1)
+        top.set(title=label, xscale="log")
+        bottom.set(xlabel="training rows", yscale="log")
+    axes[0, 0].set_ylabel("test error (%)")
+    axes[1, 0].set_ylabel("seconds of training")
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, names, loc="outside lower center", ncols=4)
     return figure
 
 

@@ -10,7 +10,7 @@ from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernsemble import DistanceKernelSVR
-from kernsemble.estimators._splines import Directions
+from kernsemble.hypotheses.directions import Directions
 from kernsemble.kernels import perceptron_kernel, stump_kernel
 
 

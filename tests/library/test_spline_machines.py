@@ -13,8 +13,15 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernsemble import DistanceKernelSVC, DistanceKernelSVCCV, load
+from kernsemble.data.generators import flip_labels, ringnorm, threenorm, twonorm
 from kernsemble.estimators import distance_svc
-from kernsemble.estimators._splines import Directions
+from kernsemble.hypotheses.directions import (
+    Directions,
+    find_direction,
+    price,
+    price_and_gradient,
+    scale_of_mean,
+)
 from kernsemble.hypotheses.knots import Knots
 from kernsemble.hypotheses.shapes import Shapes
 from kernsemble.kernels import stump_kernel
@@ -49,15 +56,29 @@ def gap_by_matrix(X, signs, C, model):
     return 0.5 * beta @ stump_kernel(S) @ beta + C * np.maximum(0.0, 1.0 - signs * f).sum()
 
 
-@pytest.mark.parametrize(
-    "name", ["banana", "spam", "german24", "splice", "pima", "ionosphere", "wdbc", "votes84"]
+GENERATED = {"twonorm": twonorm, "threenorm": threenorm, "ringnorm": ringnorm}
+LINLI2005 = (
+    *(name + noise for name in GENERATED for noise in ("", "-n")),
+    *("australian", "breast", "german24", "heart", "ionosphere", "pima", "sonar", "votes84"),
 )
+
+
+def rows_of(name):
+    """At most 2000 rows of a stored set, or 300 of a generated one, a tenth of whose labels may be wrong."""
+    clean = name.removesuffix("-n")
+    if clean not in GENERATED:
+        data = load(name)
+        return np.nan_to_num(np.asarray(data.X, dtype=float))[:2000], np.asarray(data.y)[:2000]
+    made = GENERATED[clean](300, 20, random_state=0)
+    y = np.where(made.y == 0, -1.0, 1.0)
+    return made.X, y if clean == name else flip_labels(y, 0.1, random_state=0)
+
+
+@pytest.mark.parametrize("name", [*LINLI2005, "banana", "spam", "splice", "wdbc"])
 @pytest.mark.parametrize("C", [0.01, 1.0])
 def test_both_solvers_find_the_same_machine_on_the_committed_sets(name, C):
     """Objectives within both gaps; predictions equal, but for decisions that the gaps leave open."""
-    data = load(name)
-    X = np.nan_to_num(np.asarray(data.X, dtype=float))[:2000]
-    y = np.asarray(data.y)[:2000]
+    X, y = rows_of(name)
     options = {"kernel": "stump", "C": C}
     spline = DistanceKernelSVC(solver="spline", tol=1e-7, **options).fit(X, y)
     kernel = DistanceKernelSVC(solver="kernel", tol=1e-6, **options).fit(X, y)
@@ -258,6 +279,8 @@ def test_the_solver_is_chosen_by_the_number_of_samples(rng, monkeypatch):
         ({"loss": "squared_hinge", "solver": "kernel"}, "solver='kernel' has loss='hinge'"),
         ({"max_knots": 1}, "max_knots == 1"),
         ({"kernel": "perceptron", "n_directions": 0}, "n_directions == 0"),
+        ({"kernel": "perceptron", "directions": "found"}, "directions must be 'spread' or 'generated'"),
+        ({"kernel": "perceptron", "directions": "generated"}, "directions='generated' needs n_directions"),
     ],
 )
 def test_choices_that_do_not_go_together_are_named(rng, options, message):
@@ -305,3 +328,120 @@ def test_a_file_is_fitted_as_the_array_is(rng, dtype, tmp_path, monkeypatch):
     assert seen == [dtype]  # not a copy as float64
     same = DistanceKernelSVC(C=1e-4).fit(X.astype(float), y)
     np.testing.assert_array_equal(model.decision_function(file), same.decision_function(X.astype(float)))
+
+
+@pytest.mark.parametrize("n_machines", [1, 3])
+def test_the_price_of_a_direction_is_half_the_squared_dual_norm_of_all_its_thresholds(rng, n_machines):
+    """By the kernel matrix, with ties; its gradient by differences."""
+    X, V = np.round(rng.normal(size=(40, 3)), 1), rng.normal(size=(40, n_machines))
+    V -= V.mean(axis=0)
+    for xi in (np.array([1.0, 0.0, 0.0]), rng.normal(size=3)):
+        z = X @ xi
+        K = -np.abs(z[:, None] - z)
+        brute = 0.5 * np.einsum("ik,ij,jk->", V, K, V)
+        assert price(z, V) == pytest.approx(brute, rel=1e-10)
+        thresholds = np.linspace(z.min(), z.max(), 20_001)
+        dense = sum(np.sum(V[z <= t].sum(axis=0) ** 2) for t in thresholds[:-1]) * np.diff(thresholds)[0]
+        assert price(z, V) == pytest.approx(dense, rel=0.01)
+    value, gradient = price_and_gradient(X, V, xi)
+    assert value == pytest.approx(brute, rel=1e-10)
+    steps = 1e-6 * np.eye(3)
+    slopes = [(price(X @ (xi + s), V) - price(X @ (xi - s), V)) / 2e-6 for s in steps]
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-5, atol=1e-6)
+
+
+def test_the_search_finds_a_direction_that_few_random_ones_reach(rng):
+    X, V = rng.normal(size=(300, 5)), rng.normal(size=(300, 1))
+    V += 0.3 * np.sign(X @ [[1.0], [2.0], [0.0], [-1.0], [1.0]])
+    V -= V.mean(axis=0)
+    found = find_direction(X, V, np.random.RandomState(0))
+    assert np.linalg.norm(found) == pytest.approx(1.0)
+    many = rng.normal(size=(5, 2000))
+    many /= np.linalg.norm(many, axis=0)
+    assert price(X @ found, V) > max(price(z, V) for z in (X @ many).T)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_each_generated_direction_lowers_the_objective_by_its_price_at_most(rng, classes):
+    X, y = noisy(rng)
+    y = np.where((X[:, 2] > 0.6) & (classes == 3), "maybe", y)
+    options = {"n_directions": 12, "directions": "generated", "tol": 1e-8}
+    model = DistanceKernelSVC("perceptron", random_state=0, **options).fit(X, y)
+    path, prices = model.objective_path_, model.price_path_
+    assert len(path) == len(prices) == 12
+    falls = -np.diff(path)
+    assert np.all(falls >= -1e-8 * path[:-1])
+    assert np.all(falls <= prices[1:] + 1e-7 * path[:-1])
+    assert falls.min() > 0.0
+    assert model.objective_.sum() == pytest.approx(path[-1], rel=1e-7)  # solved again, from nothing
+    again = DistanceKernelSVC("perceptron", random_state=0, **options).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), again.decision_function(X))
+
+
+def test_the_machine_on_generated_directions_is_certified_by_its_kernel_matrix(rng):
+    X, y = noisy(rng)
+    options = {"n_directions": 6, "directions": "generated", "random_state": 0, "tol": 1e-8}
+    model = DistanceKernelSVC("perceptron", **options).fit(X, y)
+    Z = model._columns(X)
+    kernel = DistanceKernelSVC(lambda A, B: -cdist(A, B, "cityblock"), tol=1e-8).fit(Z, y)
+    np.testing.assert_allclose(model.objective_, kernel.objective_, rtol=1e-7)
+    assert np.mean(model.predict(X) == kernel.predict(Z)) == 1.0
+    assert np.mean(pickle.loads(pickle.dumps(model)).predict(X) == model.predict(X)) == 1.0
+
+
+def test_no_direction_is_added_that_could_not_lower_the_objective_by_its_tolerance(rng):
+    X, y = noisy(rng, d=2)
+    X = X[:, :1]
+    options = {"n_directions": 50, "directions": "generated", "random_state": 0}
+    model = DistanceKernelSVC("perceptron", C=0.01, tol=0.1, **options).fit(X, y)
+    assert len(model.objective_path_) < 50
+    constant = DistanceKernelSVC("perceptron", **options).fit(np.ones_like(X), y)
+    assert len(constant.objective_path_) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "few", "many", "C"), [("banana", 1000, 4, 8, 1.0), ("spam", 1500, 4, 32, 0.1)]
+)
+def test_fewer_generated_directions_reach_the_error_of_random_ones(name, n, few, many, C):
+    """Four in place of 8 random ones in the plane, and of 32 in 57 features, on held-out rows."""
+    data, random = load(name), np.random.RandomState(1)
+    order = random.permutation(len(data.y))
+    X, y = np.asarray(data.X, dtype=float)[order], np.asarray(data.y)[order]
+    X = (X - X[:n].mean(axis=0)) / X[:n].std(axis=0)
+    generated = DistanceKernelSVC("perceptron", C=C, n_directions=few, directions="generated", random_state=0)
+    lines = random.normal(size=(X.shape[1], many))
+    lines *= scale_of_mean(X.shape[1], many) / np.linalg.norm(lines, axis=0)
+    drawn = DistanceKernelSVC("stump", C=C, solver="spline").fit(X[:n] @ lines, y[:n])
+    error = 1.0 - generated.fit(X[:n], y[:n]).score(X[n:], y[n:])
+    assert error <= 1.0 - drawn.score(X[n:] @ lines, y[n:]) + 0.005
+
+
+def test_selection_of_cost_knows_no_generated_directions(rng):
+    X, y = noisy(rng)
+    options = {"n_directions": 8, "Cs": [0.1, 1.0], "cv": 2, "random_state": 0}
+    spread = DistanceKernelSVCCV("perceptron", **options).fit(X, y)
+    found = DistanceKernelSVCCV("perceptron", directions="generated", **options).fit(X, y)
+    np.testing.assert_array_equal(spread.cv_scores_, found.cv_scores_)
+    if found.best_C_ == spread.best_C_:
+        assert found.objective_[0] < spread.objective_[0]
+
+
+def test_several_machines_are_kept_with_knots_of_their_own(rng):
+    """Together they have tables at all knots; a pickle has what each needs, and predicts the same bits."""
+    X, y = noisy(rng, n=1000)
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=1000), np.linspace(-0.8, 0.8, 7))
+    model = DistanceKernelSVC(C=0.3, solver="spline").fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert model.relative_gap_ <= 1e-3
+    n_machines = len(model.intercept_)
+    assert n_machines == 28
+    assert len(pickle.dumps(model)) < 0.3 * model._shapes.tables.nbytes
+    shapes = model._shapes
+    parts = [
+        Shapes(shapes.knots, shapes.first, np.ascontiguousarray(shapes.tables[:, [k]])).thin(1e-9)
+        for k in range(n_machines)
+    ]
+    joined = Shapes.join(parts)
+    assert sum(len(part.knots) for part in parts) < 0.5 * shapes.tables.size
+    np.testing.assert_allclose(joined.decision(X), shapes.decision(X), atol=1e-7)

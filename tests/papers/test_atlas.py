@@ -2,6 +2,7 @@
 
 import pickle
 import shutil
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,7 +29,7 @@ from kernsemble.report.figures import subplots
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from atlas import compare, figures, trials
+from atlas import compare, figures, full, trials
 from atlas.compare import signed_rank
 from atlas.trials import ALL_SETS, BINARY_SETS, MULTICLASS_SETS, SAME_ROWS, judge
 
@@ -381,3 +382,81 @@ def test_a_tiny_run_end_to_end(tmp_path):
     assert (member == error).all()
     table = figures.show_masters(study)
     assert all(row[6].mark == "✓" for row in table.rows)
+
+
+FULL = ("SVM-Stump", "SVM-Perc, spread", "SVM-Perc, generated", "SVM-Gauss", "LightGBM")
+
+
+def fit_for_ever(trial, rows, config, seconds):
+    """Stand for a method that ends within no limit of time."""
+    full.limit_time(seconds)
+    while True:
+        pass
+
+
+def fill_memory(trial, rows, config, seconds):
+    """Stand for a method that asks for more memory than it may have."""
+    return {"error": float(np.ones(1 << 31).sum())}
+
+
+def fail(trial, rows, config, seconds):
+    """Stand for a method with a fault."""
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("fit", "reason"), [(fit_for_ever, full.OUT_OF_TIME), (fill_memory, full.OUT_OF_MEMORY)]
+)
+def test_a_limit_ends_a_fit_and_the_row_says_which(fit, reason):
+    trial, limits = Trial("atlas", "arena_full", "banana", "SVM-Stump", 0), {"seconds": 1, "megabytes": 3000}
+    assert full.within_limits(trial, ROWS, {}, limits, fit) == {"censored": reason}
+
+
+def test_a_fault_is_no_limit():
+    trial, limits = Trial("atlas", "arena_full", "banana", "SVM-Stump", 0), {"seconds": 9, "megabytes": 3000}
+    with pytest.raises(RuntimeError, match="SVM-Stump on banana failed"):
+        full.within_limits(trial, ROWS, {}, limits, fail)
+
+
+def test_every_method_at_full_size_has_a_configuration_that_makes_it(plan):
+    configs = plan.params.available("arena_full")["full_methods"]
+    assert set(configs) == set(full.ENTRIES) == set(paper.methods("arena_full"))
+    for name, entry in full.ENTRIES.items():
+        model = entry.make(**configs[name], **({"random_state": 0} if entry.seeded else {}))
+        assert hasattr(model, "fit")
+        assert figures.look_of(name)
+    assert set(full.FULL_SETS) <= set(paper.datasets)
+    assert not set(trials.LARGE_SETS) & set(plan.plan("arena").datasets)
+
+
+def test_a_trial_at_full_size_takes_all_rows():
+    trial, whole = Trial("atlas", "arena_full", "banana", "SVM-Stump", 0), replace(ROWS, max_rows=full._ALL)
+    data = trials.draw(trial, whole)
+    assert len(data.y) + len(data.y_test) == 5300
+    found = full.measured(trial, ROWS, {"C": 0.1}, 3600.0)
+    assert set(found) == set(paper.exhibits["arena_full"].columns)
+    assert found["censored"] == full.ENDED
+
+
+def made_full(metric, dataset, method):
+    if method == "SVM-Gauss" and dataset != "banana":
+        return full.OUT_OF_TIME if metric == "censored" else np.nan
+    if metric == "censored":
+        return full.ENDED
+    return 10.0 - FULL.index(method) if metric == "error" else 1.0 + FULL.index(method)
+
+
+def test_tables_and_sentences_say_what_a_limit_ended(tmp_path):
+    evidence = made_evidence(made_full, FULL, full.FULL_SETS, runs=1, noise=0.0)
+    limits = {"full_limits": {"seconds": 80, "megabytes": 6000}}
+    study = made_study({"arena_full": evidence}, limits)
+    study.scale, study.folder = "paper", tmp_path
+    rows = {row[0].text: [cell.text for cell in row[1:]] for row in figures.show_full(study).rows}
+    assert rows["SVM-Gauss"].count("time") == 6
+    assert rows["SVM-Stump"][0] == "10.0"
+    facts = compare.what_is_left_at_full_size(study)
+    assert (facts["trials"], facts["time"], facts["memory"]) == (35, 6, 0)
+    assert (facts["gauss"], facts["generated"], facts["both"]) == (1, 7, 7)
+    assert "SVM-Gauss" not in facts["everywhere"]
+    assert facts["best"].startswith("LightGBM on banana")
+    figures.draw_full(study)

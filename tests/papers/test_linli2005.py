@@ -10,6 +10,7 @@ from support.made_evidence import decided, made_evidence, made_study
 
 from kernsemble.data.generators import bayes_decision, bayes_error
 from kernsemble.estimators.adaboost import AdaBoost
+from kernsemble.estimators.distance_svc import DistanceKernelSVC
 from kernsemble.estimators.lpboost import LPBoost
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
 from kernsemble.report.ledger import load_reading
@@ -17,7 +18,7 @@ from kernsemble.report.published import read_cells, read_claims
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from linli2005 import facts, figures, regularized, theory, trials
+from linli2005 import facts, figures, regularized, theory, thousand, trials
 from linli2005.claims import roughness
 from linli2005.trials import (
     NOISY_SETS,
@@ -448,3 +449,50 @@ def test_updates_are_counted_by_the_printed_errors_that_they_reach(tmp_path):
     study.scale, study.folder = "paper", tmp_path
     marked = [["✓" in cell.text for cell in row] for row in figures.show_updates(study).rows]
     assert marked == 6 * [[False, False, False, False, True, False]]
+
+
+def test_a_thousand_times_the_rows_begins_with_those_of_the_tables(monkeypatch):
+    """Smaller trials train on the first rows of larger ones; C is that of the first rows; Bayes is Bayes."""
+    monkeypatch.setattr(thousand, "SIZES", (60, 150))
+    sizes = {"train": 300, "test": 3000, "noise": 0.1}
+    protocol = trials.Protocol(sizes, "real sets", "middle", "random", 5, "smallest")
+    fits, fit = [], DistanceKernelSVC.fit
+
+    def kept(self, X, y):
+        fits.append((self.C, X))
+        return fit(self, X, y)
+
+    monkeypatch.setattr(DistanceKernelSVC, "fit", kept)
+
+    def run(method):
+        trial = Trial("linli2005", "thousand", "twonorm-n", method, 0)
+        return thousand.thousand(trial, protocol=protocol, log2_C_distance=[-7, -3, 1], chosen_rows=60)
+
+    small, large = run("SVM-Stump: 60"), run("SVM-Stump: 150")
+    (C, few), (same, many) = fits
+    assert same == C
+    np.testing.assert_array_equal(few, many[:60])
+    assert len(many) == 150
+    assert set(small) == {"error", "fit_seconds"}
+    assert large["error"] < 20.0
+    assert run("Bayes")["error"] == pytest.approx(100.0 * bayes_error("twonorm"), abs=1.0)
+    for learner in ("SVM-Perc, 64 spread", "SVM-Perc, 16 generated", "AB-Stump-100", "LightGBM"):
+        assert run(f"{learner}: 60")["error"] < 40.0
+
+
+def test_what_is_said_of_a_thousand_times_the_rows():
+    def made(metric, dataset, method):
+        learner, _, size = method.partition(": ")
+        if learner == "Bayes":
+            return 2.0
+        return 30.0 - thousand.LEARNERS.index(learner) - np.log10(int(size)) if metric == "error" else 1.0
+
+    methods = (*thousand.at_sizes(*thousand.LEARNERS), "Bayes")
+    evidence = made_evidence(made, methods, trials.NOISY_SETS, runs=3)
+    study = made_study({"thousand": evidence})
+    found = facts.what_a_thousand_times_the_rows_change(study)
+    assert found["best"].startswith("LightGBM on twonorm-n")
+    assert found["machines"] == 0
+    assert found["cells"] == 12
+    assert found["stump_first"] - found["stump_last"] == pytest.approx(3.0, abs=0.01)
+    figures.draw_thousand(study)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernsemble.estimators._base import refuse_huge
 from kernsemble.hypotheses import knots as columns
 from kernsemble.hypotheses.base import label
+from kernsemble.hypotheses.directions import Directions, find_direction, price, scale_of_mean
 from kernsemble.hypotheses.knots import Knots
 from kernsemble.hypotheses.shapes import ShapeFunction, Shapes
 from kernsemble.masters.kernel_hinge import pair_scores
@@ -21,13 +21,8 @@ from kernsemble.masters.losses import BoxLoss
 from kernsemble.masters.splines import SplineProblem, SplineSolution, solve_splines
 
 _SHARE = 0.5  # of the tolerance that a solver may use up; the rest is for thinner tables
-_CHANGE, _TRIALS = (
-    3.0,
-    6,
-)  # of scores by thinner tables, in units of the tolerance; how often 1/4 of it is tried
-_REPULSIONS, _REPULSION_WORK = 100, 2_000_000_000  # most steps of lines that repel each other, and products
+_CHANGE, _TRIALS = 3.0, 6  # of scores by thinner tables, in units of the tolerance; how often half is tried
 _LARGEST = 1e150  # value that a spline can be solved over
-_SOFT = 1e-4  # keeps the forces between lines finite
 
 
 @dataclass
@@ -43,6 +38,17 @@ class CodedRows:
         knots = Knots.of_columns(X, most)
         return cls(knots, knots.encode(X))
 
+    def beside(self, column: np.ndarray, most: int | None) -> CodedRows:
+        """These codes with those of one more column (n,)."""
+        old, new = self.knots, CodedRows.of(column[:, None], most)
+        knots = Knots(
+            np.append(old.values, new.knots.values),
+            np.append(old.edges, new.knots.edges),
+            np.append(old.first, old.first[-1] + len(new.knots.values)),
+            np.append(old.rounded, new.knots.rounded),
+        )
+        return CodedRows(knots, np.concatenate([self.codes, new.codes]))
+
     def problem(self, loss: BoxLoss, part: np.ndarray | None = None) -> SplineProblem:
         """The problem over all rows, or some."""
         codes = self.codes if part is None else columns.take_rows(self.codes, part)
@@ -54,49 +60,18 @@ class CodedRows:
         return columns.gather(codes, self.knots.first, solution.w) + solution.b
 
 
-@dataclass(frozen=True)
-class Directions:
-    """Directions (n_features, n_directions), times what makes the mean of distances along them ``||x||_2``.
-
-    For xi uniform on the sphere ``E|<xi, x>| = ||x||_2 Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2))``, the constant
-    of `kernels.perceptron_constants`.
-    """
-
-    matrix: np.ndarray
-
-    @classmethod
-    def draw(cls, n_features: int, n_directions: int, random_state: Any) -> Directions:
-        """Directions of low discrepancy: a half circle in equal parts, or lines that repelled each other.
-
-        Lines of least energy leave 1/2 to 1/30 of the error of random ones, the less the more there are per
-        feature.
-        """
-        rng = check_random_state(random_state)
-        if n_features == 1:
-            return cls(np.ones((1, 1)))
-        if n_features == 2:
-            angle = np.pi * (np.arange(n_directions) + rng.uniform()) / n_directions
-            directions = np.array([np.cos(angle), np.sin(angle)])
-        else:
-            directions = _repelled(_orthogonal(n_features, n_directions, rng))
-        log_constant = gammaln(0.5 * n_features + 0.5) - gammaln(0.5 * n_features)
-        return cls(directions * (np.sqrt(np.pi) * np.exp(log_constant) / n_directions))
-
-    def project(self, X: np.ndarray) -> np.ndarray:
-        """Projections (n, n_directions)."""
-        return np.asarray(X, dtype=np.float64) @ self.matrix
-
-
 class AdditiveModel:
     """Mixin of the estimators whose machines are kept as ``_shapes``, over features or ``_directions``."""
 
     _input_types = (np.float64, np.float32, np.uint8)  # codes are of any type; kernels convert theirs
 
-    def _code(self, X: np.ndarray, n_directions: int | None) -> CodedRows:
-        """Codes of the samples, or of their projections."""
+    def _code(
+        self, X: np.ndarray, n_directions: int | None, directions: Directions | None = None
+    ) -> CodedRows:
+        """Codes of the samples, or of their projections on so many directions, or on those given."""
         refuse_huge(X, _LARGEST)
-        self._directions = None
-        if n_directions is not None:
+        self._directions = directions
+        if n_directions is not None and directions is None:
             self._directions = Directions.draw(X.shape[1], n_directions, self.random_state)
         return CodedRows.of(self._columns(X), self.max_knots)
 
@@ -123,25 +98,66 @@ class AdditiveModel:
         return variation / (variation.sum() or 1.0)
 
 
-def _orthogonal(n_features: int, n_directions: int, rng: np.random.RandomState) -> np.ndarray:
-    """Random orthogonal bases side by side, (n_features, n_directions)."""
-    n_bases = -(-n_directions // n_features)
-    bases = [np.linalg.qr(rng.normal(size=(n_features, n_features)))[0] for _ in range(n_bases)]
-    return np.concatenate(bases, axis=1)[:, :n_directions]
+@dataclass(frozen=True)
+class GeneratedDirections:
+    """Directions that were found one after the other.
+
+    Attributes
+    ----------
+    directions : Directions
+        All of them.
+    objectives : ndarray of shape (n_directions,)
+        Sum of the machines' objectives with each and those before.
+    prices : ndarray of shape (n_directions,)
+        By so much, at most, each could lower the sum.
+    """
+
+    directions: Directions
+    objectives: np.ndarray
+    prices: np.ndarray
 
 
-def _repelled(directions: np.ndarray) -> np.ndarray:
-    """Lines after some steps down the sum over pairs of 1 / sin(angle between them)."""
-    lines = directions.T.copy()
-    for _ in range(int(min(_REPULSIONS, _REPULSION_WORK // (lines.size * len(lines))))):
-        cosine = lines @ lines.T
-        np.fill_diagonal(cosine, 0.0)
-        force = cosine / (1.0 + _SOFT - cosine**2) ** 1.5
-        push = force @ lines
-        push -= lines * np.sum(lines * push, axis=1, keepdims=True)
-        lines -= 0.5 * push / np.maximum(np.abs(force).sum(axis=1).mean(), np.finfo(float).tiny)
-        lines /= np.linalg.norm(lines, axis=1, keepdims=True)
-    return lines.T
+def generate_directions(
+    X: np.ndarray,
+    losses: Sequence[tuple[BoxLoss, np.ndarray | None]],
+    n_directions: int,
+    most: int | None,
+    tol: float,
+    max_iter: int,
+    random_state: Any,
+) -> GeneratedDirections:
+    """Find directions that lower the sum of the machines' objectives, see `hypotheses.directions`.
+
+    Each machine is a loss, and the rows that it is over, or None for all. After each direction all machines
+    are solved anew, from their last tables. It ends when the best direction found cannot lower the sum by
+    more than a share of ``tol``.
+    """
+    refuse_huge(X, _LARGEST)
+    rng, scale = check_random_state(random_state), scale_of_mean(X.shape[1], n_directions)
+    rows = CodedRows.of(np.zeros((len(X), 1)), most)  # before the first direction: intercepts alone
+    solutions = [solve_splines(rows.problem(*machine), tol=tol, max_iter=max_iter) for machine in losses]
+    found, objectives, prices = [], [], []
+    while len(found) < n_directions:
+        V = np.zeros((len(X), len(losses)))
+        for k, solution in enumerate(solutions):
+            part = losses[k][1]
+            V[slice(None) if part is None else part, k] = solution.u
+        direction = scale * find_direction(X, V, rng)
+        column = np.asarray(X @ direction, dtype=np.float64)
+        worth = price(column, V)
+        if found and worth <= tol * objectives[-1]:
+            break
+        found.append(direction)
+        rows = rows.beside(column, most)
+        fresh = np.zeros(len(rows.knots.values) - len(solutions[0].w))
+        starts = [replace(solution, w=np.append(solution.w, fresh)) for solution in solutions]
+        solutions = [
+            solve_splines(rows.problem(*machine), start=start, tol=tol, max_iter=max_iter)
+            for machine, start in zip(losses, starts, strict=True)
+        ]
+        prices.append(worth)
+        objectives.append(sum(solution.objective for solution in solutions))
+    return GeneratedDirections(Directions(np.array(found).T), np.array(objectives), np.array(prices))
 
 
 def solve_machines(
@@ -165,36 +181,38 @@ def solve_machines(
     means = np.add.reduceat(share[:, None] * tables, knots.first[:-1])
     tables = tables - np.repeat(means, np.diff(knots.first), axis=0)
     intercepts = np.array([solution.b for solution in solutions]) + means.sum(axis=0)
-    whole = Shapes(knots.values, knots.first, tables)
-    change = _CHANGE * tol / np.sqrt(knots.n_features)
-    for _ in range(_TRIALS):
-        scale = min(float(np.std(loss.target)) or 1.0 for loss, _ in losses)
-        thinner = whole.thin(change * scale)
-        judged = _judge(rows, losses, thinner.at(knots.values, knots.first), intercepts, solutions, tol)
-        if judged is not None:
-            return judged, thinner, intercepts
-        change *= 0.5
-    return solutions, whole, intercepts
+    dtype = np.float64 if len(losses) == 1 else np.float32  # many tables are kept in half the room
+    found = zip(losses, np.ascontiguousarray(tables.T)[:, :, None], intercepts, solutions, strict=True)
+    judged, shapes = zip(*(_thin(rows, *each, tol, dtype) for each in found), strict=True)
+    return list(judged), Shapes.join(list(shapes)), intercepts
 
 
-def _judge(
+def _thin(
     rows: CodedRows,
-    losses: Sequence[tuple[BoxLoss, np.ndarray | None]],
-    tables: np.ndarray,
-    intercepts: np.ndarray,
-    solutions: list[SplineSolution],
+    machine: tuple[BoxLoss, np.ndarray | None],
+    table: np.ndarray,
+    intercept: float,
+    solution: SplineSolution,
     tol: float,
-) -> list[SplineSolution] | None:
-    """The solutions with other tables, their objectives and gaps; None if a gap that was small is not."""
-    judged = []
-    for k, (loss, part) in enumerate(losses):
-        problem, g, solution = rows.problem(loss, part), np.ascontiguousarray(tables[:, k]), solutions[k]
-        objective = problem.objective(g, float(intercepts[k]))
+    dtype: type,
+) -> tuple[SplineSolution, Shapes]:
+    """Shorten a machine's table (n_knots, 1) as far as its gap permits; return what the solution becomes.
+
+    ``dtype`` is that of the shorter table.
+    """
+    knots, whole = rows.knots, Shapes(rows.knots.values, rows.knots.first, table)
+    problem, change = rows.problem(*machine), _CHANGE * tol / np.sqrt(rows.knots.n_features)
+    change *= float(np.std(machine[0].target)) or 1.0
+    for _ in range(_TRIALS):
+        thinner = whole.thin(change)
+        thinner = replace(thinner, tables=thinner.tables.astype(dtype))
+        g = thinner.at(knots.values, knots.first)[:, 0]
+        objective = problem.objective(g, intercept)
         gap = objective - solution.dual_objective
-        if solution.converged and gap > tol * objective and objective > solution.objective:
-            return None
-        judged.append(replace(solution, w=g, b=float(intercepts[k]), objective=objective, gap=gap))
-    return judged
+        if not solution.converged or gap <= tol * objective or objective <= solution.objective:
+            return replace(solution, w=g, b=intercept, objective=objective, gap=gap), thinner
+        change *= 0.5
+    return solution, whole
 
 
 def count_held_out(

@@ -12,7 +12,8 @@ The stump machine needs no kernel matrix: it is an additive spline (`masters.spl
 proportional to the entries of X, and kept as one table a feature (`hypotheses.shapes`). The perceptron kernel
 is the mean of stump kernels over projections, ``||x||_2 = c E|<xi, x>|`` over directions xi of length 1, so
 with ``n_directions`` of them its machine is a stump machine too, and its certificate that of the problem with
-these directions.
+these directions. They are spread over all of them, or generated: each is found for the machine on those
+before it, and added with all its thresholds (`hypotheses.directions`).
 
 The default grid of C goes with the data: with s the mean over all pairs of samples of
 ``(K(x, x) + K(z, z)) / 2 - K(x, z)``, which for the distance kernels is the mean distance, it is
@@ -34,7 +35,13 @@ from sklearn.utils import check_scalar
 from kernsemble import kernels
 from kernsemble.estimators._base import TrainingData, check_positive, progress
 from kernsemble.estimators._single_fit import SingleFitClassifier, class_signs
-from kernsemble.estimators._splines import AdditiveModel, CodedRows, count_held_out, solve_machines
+from kernsemble.estimators._splines import (
+    AdditiveModel,
+    CodedRows,
+    count_held_out,
+    generate_directions,
+    solve_machines,
+)
 from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.base import label
 from kernsemble.hypotheses.knots import MOST
@@ -82,12 +89,18 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         Splines: a feature with more distinct values is rounded to so many, means of values that are
         neighbors; None rounds nothing.
     n_directions : int, default=None
-        Replace the perceptron kernel by the mean of the stump kernels over so many projections: directions
-        of low discrepancy, from ``random_state``.
+        Replace the perceptron kernel by the mean of the stump kernels over so many projections.
+    directions : {"spread", "generated"}, default="spread"
+        Of low discrepancy, for any labels; or found one after the other, for the labels: each is the one,
+        among those that a local search looks at, that may lower the objective most, and with each the
+        machine is solved again. Far fewer are needed, a fit solves as many problems, and the kernel is no
+        longer the perceptron's but one that goes with the labels. Fewer than ``n_directions`` are taken
+        where none is found that may lower the objective by more than a share of ``tol``. The certificate is
+        that of the problem with the directions found; nothing is certified about others.
     class_weight : dict, "balanced" or None, default=None
         Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
-        Turns the directions.
+        Turns the directions, or starts the search for them.
     tol : float, default=1e-3
         Where to stop. On a kernel matrix: violation of the maximal violating pair, as in LIBSVM; splines:
         duality gap in units of the objective.
@@ -132,6 +145,9 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         Primal objectives.
     n_iter_ : int
         Largest number of steps.
+    objective_path_, price_path_ : ndarray of shape (n_found,)
+        Generated directions: the sum of the machines' objectives with each direction and those before it,
+        within ``tol``, and by how much each could lower the sum, at most.
 
     References
     ----------
@@ -157,6 +173,7 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         solver: str = "auto",
         max_knots: int | None = MOST,
         n_directions: int | None = None,
+        directions: str = "spread",
         tol: float = 1e-3,
         max_iter: int = 10_000_000,
         cache_size: float = 1000.0,
@@ -173,6 +190,7 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         self.solver = solver
         self.max_knots = max_knots
         self.n_directions = n_directions
+        self.directions = directions
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
@@ -188,7 +206,8 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         self._check_solver_parameters()
         C = check_positive(self.C, "C")
         if self._takes_splines(len(data.X)):
-            return self._fit_splines(self._code(data.X, self.n_directions), data, C)
+            rows = None if self.directions == "generated" else self._code(data.X, self.n_directions)
+            return self._fit_splines(rows, data, C)
         data = self._with_kernel(_as_float64(data), self.gamma)
         return self._fit_machines(self._rows(self._kernel, data.X), data, C)
 
@@ -230,19 +249,23 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
                 f"kernel='perceptron' with n_directions; got kernel={self.kernel!r} and "
                 f"n_directions={self.n_directions!r}."
             )
+        if self.directions == "generated" and not sliced:
+            raise ValueError(f"{label(self)}: directions='generated' needs n_directions, at most how many.")
         if forced and self.solver == "kernel":
             raise ValueError(
                 f"{label(self)}: solver='kernel' has loss='hinge' and no n_directions; pass solver='auto'."
             )
         return forced or (able and self.solver == "auto" and n >= SPLINE_ROWS)
 
-    def _fit_splines(self, rows: CodedRows, data: TrainingData, C: float) -> DistanceKernelSVC:
-        """Solve the machines as splines, and keep their tables."""
+    def _fit_splines(self, rows: CodedRows | None, data: TrainingData, C: float) -> DistanceKernelSVC:
+        """Solve the machines as splines, on codes or on directions to be found, and keep their tables."""
         losses = []
         for signs in self._signs(data):
             part = None if signs.all() else np.flatnonzero(signs)
             y, weight = (signs, data.weight) if part is None else (signs[part], data.weight[part])
             losses.append((LOSSES[self.loss](y, C * weight), part))
+        if rows is None:
+            rows = self._generate(data.X, losses)
         order = progress(len(losses), self.verbose, label(self))
         solutions, self._shapes, self.intercept_ = solve_machines(
             rows, losses, data.weight, self.tol, self.max_iter, order
@@ -252,6 +275,13 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         if hasattr(self, "support_"):  # of an earlier fit
             del self.support_, self.support_vectors_, self.dual_coef_
         return self._keep(solutions)
+
+    def _generate(self, X: np.ndarray, losses: list) -> CodedRows:
+        """Codes along directions that are found for the machines."""
+        limits = (self.n_directions, self.max_knots, self.tol, self.max_iter)
+        found = generate_directions(X, losses, *limits, self.random_state)
+        self.objective_path_, self.price_path_ = found.objectives, found.prices
+        return self._code(X, self.n_directions, found.directions)
 
     def _keep(self, solutions: list[Solution]) -> DistanceKernelSVC:
         """Set what all solvers say."""
@@ -270,6 +300,8 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
             raise ValueError(f"multi_class must be 'ovo' or 'ovr', got {self.multi_class!r}.")
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be 'hinge' or 'squared_hinge', got {self.loss!r}.")
+        if self.directions not in ("spread", "generated"):
+            raise ValueError(f"directions must be 'spread' or 'generated', got {self.directions!r}.")
         if self.solver not in ("auto", "kernel", "spline"):
             raise ValueError(f"solver must be 'auto', 'kernel' or 'spline', got {self.solver!r}.")
         if self.max_knots is not None:
@@ -404,6 +436,8 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         As in `DistanceKernelSVC`.
     n_directions : int, default=None
         As in `DistanceKernelSVC`.
+    directions : {"spread", "generated"}, default="spread"
+        As in `DistanceKernelSVC`; C is selected on directions that are spread, which know no labels.
     tol : float, default=1e-3
         As in `DistanceKernelSVC`.
     max_iter : int, default=10_000_000
@@ -458,6 +492,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         solver: str = "auto",
         max_knots: int | None = MOST,
         n_directions: int | None = None,
+        directions: str = "spread",
         tol: float = 1e-3,
         max_iter: int = 10_000_000,
         cache_size: float = 1000.0,
@@ -476,6 +511,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         self.solver = solver
         self.max_knots = max_knots
         self.n_directions = n_directions
+        self.directions = directions
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
@@ -527,7 +563,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
             )
         self.cv_scores_ = counts / _held_out(folds, data.weight)
         self.best_C_ = float(self.Cs_[self._choose(self.cv_scores_[np.newaxis])[1]])
-        return self._fit_splines(rows, data, self.best_C_)
+        return self._fit_splines(None if self.directions == "generated" else rows, data, self.best_C_)
 
     def _search_gaussian(self, data: TrainingData, folds: list) -> DistanceKernelSVCCV:
         """Search the grid of gamma and C, a kernel matrix, or cache of its rows, for each gamma."""

@@ -68,6 +68,22 @@ class Shapes:
             tables.append(np.cumsum(np.concatenate([start, rise]), axis=0))
         return cls(np.concatenate(knots), np.cumsum([0, *map(len, knots)]), np.concatenate(tables))
 
+    @classmethod
+    def join(cls, parts: list[Shapes]) -> Shapes:
+        """One set of tables for machines with knots of their own, in columns that span the same ranges."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = [
+            np.unique(np.concatenate(same)) for same in zip(*(part._columns for part in parts), strict=True)
+        ]
+        knots, first = np.concatenate(columns), np.cumsum([0, *map(len, columns)])
+        kept = [np.packbits(np.concatenate(list(map(np.isin, columns, part._columns)))) for part in parts]
+        return _Joined.of(knots, first, kept, [part.tables for part in parts])
+
+    @property
+    def _columns(self) -> list[np.ndarray]:
+        return [self.knots[a:b] for a, b in pairwise(self.first)]
+
     @property
     def functions(self) -> list[ShapeFunction]:
         """Each column's function."""
@@ -100,6 +116,29 @@ class Shapes:
             for k, values in enumerate(function.values.T):
                 tables[a:b, k] = np.interp(knots[a:b], function.knots, values)
         return tables
+
+
+@dataclass(frozen=True)
+class _Joined(Shapes):
+    """Shapes of several machines; pickled as which knots each machine has, a bit a knot, and values there."""
+
+    kept: list[np.ndarray]
+    values: list[np.ndarray]
+
+    @classmethod
+    def of(
+        cls, knots: np.ndarray, first: np.ndarray, kept: list[np.ndarray], values: list[np.ndarray]
+    ) -> _Joined:
+        """Fill in the tables at the knots of other machines."""
+        tables = []
+        for bits, table in zip(kept, values, strict=True):
+            own = np.unpackbits(bits, count=len(knots)).astype(bool)
+            part = Shapes(knots[own], np.append(0, np.cumsum(own))[first], table)
+            tables.append(part.at(knots, first))
+        return cls(knots, first, np.hstack(tables), kept, values)
+
+    def __reduce__(self) -> tuple:
+        return _Joined.of, (self.knots, self.first, self.kept, self.values)
 
 
 @njit(cache=True, nogil=True)

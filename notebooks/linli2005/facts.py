@@ -500,6 +500,7 @@ def how_far_from_singular_the_gaussian_kernel_is(study: Study) -> dict[str, str]
         "eigenvalues": span(
             [np.mean(evidence.runs("eigenvalue", d, "Gaussian"), axis=0)[-1] for d in TABLE_SETS], ".2f"
         )
+    }
 
 
 @reading.facts(

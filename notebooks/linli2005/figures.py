@@ -245,8 +245,10 @@ def draw_z_scores(study: Study) -> Figure:
             dots.setdefault(name, []).append((z, METHODS.index(method)))
     figure, axes = subplots(size=(8, 3.8))
     axes.axvspan(-2, 2, color="#EEEEEE", zorder=0)
-    shown = ((name, dots[name]) for name in ("the 12 other sets", "ringnorm, mean of norm 2", RINGS_BEST))
-    for (name, places), shift, color in zip(shown, (-0.2, 0.05, 0.25), PALETTE, strict=False):
+    shown = ("the 12 other sets", "ringnorm, mean of norm 2", RINGS_BEST)
+    for name, shift, color in zip(shown, (-0.2, 0.05, 0.25), PALETTE, strict=False):
+        if not (places := dots.get(name)):  # a small scale may have no ringnorm
+            continue
         x, y = np.array(places).T
         axes.scatter(x, y + shift, s=18, color=color, label=name, linewidths=0, alpha=0.8)
     axes.set_xscale("symlog", linthresh=4, linscale=2)  # a few are far out, all others near 0

@@ -47,6 +47,7 @@ from kernsemble.trials.study import Study
 from kernsemble.trials.warrants import Standing, sentence
 
 EXACT = "printed as exact"  # the note of a cell without a spread
+TICK = 1e-9  # seconds: a clock may stand still while something short is timed
 Spread = Literal["standard error", "standard deviation"] | None
 
 
@@ -378,7 +379,7 @@ def _judged(cell: PrintedCell, rule: Rule, reading: Reading, study: Study) -> Le
         beside = found if unit == cell else _found(unit, reading.rule(unit), study)
         if isinstance(beside, LedgerRow):
             return _row(cell, beside.verdict, found, rule, beside.note)
-        printed, ours = cell.value / unit.value, _value(found) / _value(beside)
+        printed, ours = cell.value / unit.value, _value(found) / max(_value(beside), TICK)
         ratios = (
             f"{significant(printed, 3)} times {unit.row}, {unit.column}; here {significant(ours, 3)} times"
         )

@@ -49,6 +49,7 @@ ARROWS = (
 BESIDE = {
     "src/kernsemble/estimators/_base.py": "checks what the user gave",
     "src/kernsemble/estimators/_single_fit.py": "labels as signs",
+    "src/kernsemble/hypotheses/_threads.py": "counts the threads",
     "src/kernsemble/hypotheses/base.py": "names an estimator in messages",
     "src/kernsemble/masters/base.py": "warns when a solver did not converge",
     "src/kernsemble/masters/kernel_rows.py": "gives the solver rows of the kernel matrix",

@@ -89,9 +89,7 @@ def exempt(model):
     if isinstance(model, k.MultiBoost) and model.base == "perceptron" and model.solver == "lbfgsb":
         found[CLASS_WEIGHTS] = "the check asks for early stopping: five rounds on nine tenths of the samples"
     if isinstance(model, k.StreamedCGEns):
-        found[CLASS_WEIGHTS] = (
-            "the check sets n_iter_no_change, which stands in a base class and is no parameter"
-        )
+        found[CLASS_WEIGHTS] = "the check sets n_iter_no_change, which is no parameter here"
     return found
 
 

@@ -12,14 +12,17 @@ def main() -> int:
         sys.exit("kernsemble: the commands need a clone of the repository: run `make setup` in one.")
     open_closed_streams()
     from kernsemble.trials.arithmetic import pin_kernels
-    from kernsemble.trials.lifeline import watch
+    from kernsemble.trials.lifeline import leave, watch
 
     watch()
     gc.set_threshold(100_000)  # rows of evidence are many and in no cycles
     pin_kernels()  # before NumPy is imported
     from kernsemble.report.cli import main
 
-    return main()
+    try:
+        return main()
+    finally:
+        leave()
 
 
 def open_closed_streams() -> None:

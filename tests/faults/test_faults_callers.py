@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 from support.checkouts import make_checkout
@@ -127,3 +129,22 @@ def test_make_that_died_before_the_run_began(checkout):
     assert status == 1
     assert "stopped, because make has ended" in said
     assert lines(checkout) == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_stopped_when_all_is_done_and_the_interpreter_ends(how):
+    """No traceback out of the interpreter's own threads, which end after the command."""
+    source = f"""
+import os, signal, sys
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # a shell's background jobs ignore some
+    signal.signal(number, signal.SIG_DFL)
+from kernsemble.__main__ import main
+sys.argv = ["kernsemble", "list", "--help"]
+try:
+    main()
+finally:
+    os.kill(os.getpid(), {int(how)})
+"""
+    ended = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == -how
+    assert not ended.stderr

@@ -201,9 +201,10 @@ def test_a_tolerance_too_coarse_for_the_cost_is_announced():
 def test_an_interrupt_ends_a_fit_within_a_second(fit):
     """A fit that would take minutes, of one machine and of folds in threads."""
     source = f"""
-import sys, time, threading, _thread, warnings
+import signal, sys, time, threading, _thread, warnings
 import numpy as np
 from kernsemble import DistanceKernelSVC, DistanceKernelSVCCV
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 from kernsemble.estimators import distance_svc
 rng = np.random.default_rng(0)
 X = rng.uniform(-1, 1, size=(3000, 3))

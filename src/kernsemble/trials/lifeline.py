@@ -43,6 +43,13 @@ def watch() -> None:
         threading.Thread(target=_end_with, args=(callers,), daemon=True).start()
 
 
+def leave() -> None:
+    """Let signals end this process at once: its work is done, and the interpreter takes itself apart."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is _stop:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def _stop(number: int, frame: Any) -> None:
     """End in order, told once or more often; what does not end in time, such as a long trial, ends anyway."""
     for other in SIGNALS:

@@ -166,8 +166,8 @@ def _configurations(make: Callable) -> list[Any]:
     made = make()
     models = list(made) if isinstance(made, list | tuple) else [made]
     for model in models:
-        if not is_classifier(model):
-            raise PlanError(f"{model!r} is no classifier: the arena's sets have classes.")
+        if not (hasattr(model, "__sklearn_tags__") and is_classifier(model)):
+            raise PlanError(f"{model!r} is no classifier of scikit-learn's kind: the arena's sets have classes.")
     return models
 
 

@@ -84,6 +84,7 @@ def test_rows_are_kept_until_something_changes(run, tmp_path):
         (("mine:nothing",), "no class or function 'nothing'"),
         (("nowhere:make",), "No module named 'nowhere'"),
         (("mine:regressor",), "no classifier"),
+        (("os:getcwd",), "no classifier"),
         (("mine:linear", "--dataset", "hart"), "No set 'hart'"),
         (("mine:linear", "--runs", "0"), "runs is 0"),
     ],

@@ -21,7 +21,7 @@ endif
 export DVC_NO_ANALYTICS = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup base data reproduce test test-site test-faults test-processors matrix nightly sbom audit audit-evidence lint bench site lab lock clean
+.PHONY: help setup base peers data reproduce test test-site test-faults test-processors matrix nightly sbom audit audit-evidence lint bench site lab lock clean
 
 help:  ## show this list
 	@echo "usage: make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -33,10 +33,14 @@ setup:
 base:
 	@./tools/setup reproduce
 
+peers: base  ## add the peers that only races and the atlas at full size fit
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+		--requirement benchmarks/requirements.txt
+
 data: base  ## fetch the tracked datasets from the in-repository remote and verify them
 	@./tools/data
 
-reproduce: base  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute it)
+reproduce: base $(if $(filter paper,$(SCALE)),peers)  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute it)
 	@KERNSEMBLE_CALLER=$$PPID KERNSEMBLE_JOBS=$(JOBS) KERNSEMBLE_FRESH=$(FRESH) ./tools/reproduce '$(SCALE)' $(if $(FRESH),fresh)
 
 test: setup data lint  ## lint, then unit, property, notebook and repository tests
@@ -57,7 +61,7 @@ matrix: setup data  ## the same trials with the oldest and the newest Python and
 test-processors: setup data  ## every quick trial under other processors' kernels of OpenBLAS, a sample on emulated ARM64 (half an hour)
 	@KERNSEMBLE_JOBS=$(JOBS) .venv/bin/python tools/processors.py
 
-audit-evidence: data  ## compute the oldest 1 % of the adopted rows again (KERNSEMBLE_DATA names the large sets)
+audit-evidence: data peers  ## compute the oldest 1 % of the adopted rows again (KERNSEMBLE_DATA names the large sets)
 	@KERNSEMBLE_JOBS=$(JOBS) .venv/bin/python tools/audit_evidence.py
 
 # Faults are drawn by the date, which is printed: KERNSEMBLE_SEED=20300131 tries them again.
@@ -80,7 +84,7 @@ lint: setup
 bench: export OMP_NUM_THREADS = 2
 bench: export OPENBLAS_NUM_THREADS = 2
 bench: export MKL_NUM_THREADS = 2
-bench: setup data  ## race the solvers against their peers on this machine, one after the other
+bench: setup peers data  ## race the solvers against their peers on this machine, one after the other
 	@env -u OPENBLAS_CORETYPE .venv/bin/python benchmarks
 
 site: setup  ## build the documentation into docs/_build/html from the committed notebooks

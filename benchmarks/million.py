@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -74,7 +73,7 @@ class StumpNystroem(TransformerMixin, BaseEstimator):
 
 
 def explainable_boosting() -> Any:
-    """InterpretML's machine, which the lock does not pin."""
+    """InterpretML's machine, which `make peers` installs."""
     from interpret.glassbox import ExplainableBoostingClassifier
 
     return ExplainableBoostingClassifier(interactions=0, n_jobs=2)
@@ -89,9 +88,8 @@ PEERS: dict[str, Callable[[], Any]] = {
         LinearSVC(C=0.01, random_state=0),
     ),
     NYSTROEM: lambda: make_pipeline(StumpNystroem(), LinearSVC(C=1.0, random_state=0)),
+    EBM: explainable_boosting,
 }
-if find_spec("interpret"):
-    PEERS[EBM] = explainable_boosting
 
 
 def against(peer: str, n: int, width: int, ours: float, model: DistanceKernelSVC) -> Row:

@@ -418,7 +418,7 @@ def what_it_costs(study: Study) -> dict[str, float]:
 @reading.facts(
     "full",
     *("trials", "time", "memory", "seconds", "megabytes", "everywhere", "stump", "gauss", "light"),
-    *("stump_error", "light_error", "generated", "both", "best"),
+    *("stump_error", "light_error", "generated", "both", "best", "readable", "smoother", "sooner"),
 )
 def what_is_left_at_full_size(study: Study) -> dict[str, float | str]:
     """Say how many fits a limit ended, who ends on every set, and what machines and trees do on covertype."""
@@ -441,6 +441,10 @@ def what_is_left_at_full_size(study: Study) -> dict[str, float | str]:
 
     pair = ("SVM-Perc, generated", "SVM-Perc, spread")
     both = [by for by in errors.values() if all(np.isfinite(by[name]) for name in pair)]
+    readable = [label for label, by in errors.items() if np.isfinite(by["EBM"] + by["SVM-Stump"])]
+    ratios = [
+        found["fit_seconds"][label]["EBM"] / found["fit_seconds"][label]["SVM-Stump"] for label in readable
+    ]
     best = {label: min((x for x in by if np.isfinite(by[x])), key=by.get) for label, by in errors.items()}
     return {
         "trials": len(reasons),
@@ -456,5 +460,8 @@ def what_is_left_at_full_size(study: Study) -> dict[str, float | str]:
         "gauss": sets("SVM-Gauss"),
         "generated": sum(by[pair[0]] < by[pair[1]] for by in both),
         "both": len(both),
+        "readable": len(readable),
+        "smoother": sum(errors[label]["SVM-Stump"] < errors[label]["EBM"] for label in readable),
+        "sooner": float(np.exp(np.mean(np.log(ratios)))) if ratios else np.nan,
         "best": joined([f"{best[label]} on {label}" for label in best]),
     }

@@ -43,7 +43,7 @@ ORIGINS = {
         "P",
         ("AdaBoost-Stump", "AdaBoost-Perc", "LPBoost", "AdaBoost.MH", "AdaBoost.ECC", "AdaBoost.MO"),
     ),
-    "today": (PALETTE[6], "X", ("SVM-Gauss", "RandomForest", "HistGB", "LightGBM", "XGBoost")),
+    "today": (PALETTE[6], "X", ("SVM-Gauss", "RandomForest", "HistGB", "LightGBM", "XGBoost", "EBM")),
 }
 COSTS = {
     "fit_seconds": "seconds of training",

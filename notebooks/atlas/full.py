@@ -91,6 +91,20 @@ def xgboost(**options: Any) -> Any:
     return XGBClassifier(n_jobs=1, tree_method="hist", **options)
 
 
+def explainable_boosting(**options: Any) -> Any:
+    """InterpretML's boosting of one feature at a time, in 14 fits to bags of the rows."""
+    try:
+        from interpret.glassbox import ExplainableBoostingClassifier
+    except ModuleNotFoundError as error:
+        raise RuntimeError("EBM needs interpret-core: run `make peers`.") from error
+    return ExplainableBoostingClassifier(interactions=0, n_jobs=1, **options)
+
+
+def count_table_values(model: Any) -> int:
+    """Values in the tables of EBM."""
+    return int(sum(table.size for table in model.term_scores_))
+
+
 class Entry(NamedTuple):
     """How a method is made, what its size counts, and whether its configuration has a seed."""
 
@@ -114,6 +128,7 @@ ENTRIES = {
     "HistGB": Entry(histogram_boosting, count_histogram_leaves, "leaves", seeded=True),
     "LightGBM": Entry(lightgbm, count_lightgbm_leaves, "leaves", seeded=True),
     "XGBoost": Entry(xgboost, count_xgboost_leaves, "leaves", seeded=True),
+    "EBM": Entry(explainable_boosting, count_table_values, "numbers", seeded=True),
     "AdaBoost-Stump": Entry(AdaBoost, count_weighted, "stumps"),
     "AdaBoost-Perc": Entry(AdaBoost, count_weighted, "perceptrons", seeded=True),
     "LPBoost": Entry(LPBoost, count_weighted, "stumps"),

@@ -167,7 +167,9 @@ def _configurations(make: Callable) -> list[Any]:
     models = list(made) if isinstance(made, list | tuple) else [made]
     for model in models:
         if not (hasattr(model, "__sklearn_tags__") and is_classifier(model)):
-            raise PlanError(f"{model!r} is no classifier of scikit-learn's kind: the arena's sets have classes.")
+            raise PlanError(
+                f"{model!r} is no classifier of scikit-learn's kind: the arena's sets have classes."
+            )
     return models
 
 

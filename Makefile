@@ -40,7 +40,7 @@ peers: base  ## add the peers that only races and the atlas at full size fit
 data: base  ## fetch the tracked datasets from the in-repository remote and verify them
 	@./tools/data
 
-reproduce: base $(if $(filter paper,$(SCALE)),peers)  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute it)
+reproduce: base $(if $(FRESH),$(if $(filter paper,$(SCALE)),peers))  ## run the papers' notebooks and check the committed evidence (SCALE=paper FRESH=1: recompute it)
 	@KERNSEMBLE_CALLER=$$PPID KERNSEMBLE_JOBS=$(JOBS) KERNSEMBLE_FRESH=$(FRESH) ./tools/reproduce '$(SCALE)' $(if $(FRESH),fresh)
 
 test: setup data lint  ## lint, then unit, property, notebook and repository tests
@@ -61,13 +61,13 @@ matrix: setup data  ## the same trials with the oldest and the newest Python and
 test-processors: setup data  ## every quick trial under other processors' kernels of OpenBLAS, a sample on emulated ARM64 (half an hour)
 	@KERNSEMBLE_JOBS=$(JOBS) .venv/bin/python tools/processors.py
 
-audit-evidence: data peers  ## compute the oldest 1 % of the adopted rows again (KERNSEMBLE_DATA names the large sets)
+audit-evidence: data  ## compute the oldest 1 % of the adopted rows again (KERNSEMBLE_DATA names the large sets)
 	@KERNSEMBLE_JOBS=$(JOBS) .venv/bin/python tools/audit_evidence.py
 
 # Faults are drawn by the date, which is printed: KERNSEMBLE_SEED=20300131 tries them again.
 nightly: export KERNSEMBLE_FAULTS = full
 nightly: export KERNSEMBLE_SEED ?= $(shell date +%Y%m%d)
-nightly: audit-evidence test-processors matrix  ## what takes too long for every change: old rows, processors, versions, faults
+nightly: peers audit-evidence test-processors matrix  ## what takes too long for every change: old rows, processors, versions, faults
 	@$(RUN) pytest --numprocesses $(JOBS) --dist worksteal --timeout 1800 tests/faults
 
 sbom: setup  ## write the bill of materials of .venv: build/sbom.cdx.json

@@ -21,6 +21,8 @@ from operator import eq, ge, gt, le, lt
 
 import numpy as np
 
+from kernsemble.trials.errors import shown
+
 
 class Verdict(StrEnum):
     """All verdicts, in the order of the totals, each with its mark."""
@@ -121,7 +123,7 @@ class Rule:
         rule = cls(number, limit)
         if not number or not _LIMIT.fullmatch(limit) or (rule._parts[0] == "from") != bool(rule._parts[2]):
             raise ValueError(
-                f"a rule is a number in words and its limit, as in 'sets of 14: > 7', not {text!r}"
+                f"a rule is a number in words and its limit, as in 'sets of 14: > 7', not {shown(text)}"
             )
         return rule
 

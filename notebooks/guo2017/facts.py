@@ -127,7 +127,7 @@ def how_seconds_grow(study: Study) -> dict[str, float | str]:
     logs = np.log(seconds)
     l2 = evidence.array("n_iter", SIZE_SETS, ("L2-ExRM5", "L2-exact")).mean(axis=0)
     return {
-        "of_an_iteration": span(np.polyfit(sizes, np.log(seconds / rounds), 1)[0]),
+        "of_an_iteration": span(np.polyfit(sizes, np.log(seconds / rounds), 1)[0], ".2f"),
         "steepest": np.polyfit(sizes, logs, 1)[0].max(),
         "first": l2[0, 0],
         "last": l2[-1, 0],

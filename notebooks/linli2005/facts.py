@@ -37,6 +37,7 @@ from linli2005.trials import (
     REAL_SETS,
     TABLE_SETS,
     TREES,
+    reading_applies,
 )
 
 BASES = {"stumps": "SVM-Stump", "perceptrons": "SVM-Perc"}
@@ -46,12 +47,17 @@ def _among(labels: list[str]) -> str:
     return joined(labels) or "no set"
 
 
-def _who_errs_less(labels: tuple[str, ...], first: np.ndarray, second: np.ndarray) -> tuple[str, str]:
-    """Name the sets where each of two errs less, (runs, sets): paired t-tests, Holm over the sets."""
+def _told_apart(labels: tuple[str, ...], first: np.ndarray, second: np.ndarray) -> dict[str, float]:
+    """Return by how much the first errs less, (runs, sets), where paired t-tests, Holm over the sets, tell."""
     p = holm(np.array([paired_p_value(*both) for both in zip(first.T, second.T, strict=True)]))
     lead = (second - first).mean(axis=0)
-    told = [(label, by > 0) for label, q, by in zip(labels, p, lead, strict=True) if q < 0.05]
-    return tuple(_among([label for label, ahead in told if ahead == who]) for who in (True, False))
+    return {label: by for label, q, by in zip(labels, p, lead, strict=True) if q < 0.05}
+
+
+def _who_errs_less(labels: tuple[str, ...], first: np.ndarray, second: np.ndarray) -> tuple[str, str]:
+    """Name the sets where each of two errs less, (runs, sets): paired t-tests, Holm over the sets."""
+    told = _told_apart(labels, first, second)
+    return tuple(_among([label for label, by in told.items() if (by > 0) == who]) for who in (True, False))
 
 
 def _mean(study: Study, exhibit: str, label: str, method: str) -> np.ndarray:
@@ -125,11 +131,18 @@ def _inside(z: object) -> int:
     return sum(abs(value) <= 2 for value in z)
 
 
-@reading.facts("protocol", "most", "most_where", "scaling", "ties")
+@reading.facts(
+    "protocol",
+    *("most", "most_where", "scaling", "ties"),
+    *("cells", "agree", "cases", "lost", "lost_by_reading", "lost_where", "won"),
+)
 def how_far_readings_move(study: Study) -> dict[str, float | str]:
-    """Return the largest change of a mean error, apart from votes84 without incomplete rows; and two more.
+    """Return the largest change of a mean error, apart from votes84 without incomplete rows; and more.
 
     ``scaling``: of SVM-Perc, when twonorm and ringnorm are scaled; ``ties``: of both, on the noisy sets.
+    ``agree``: of the ``cells``, those within two standard errors of the printed number as declared;
+    ``cases``: of these, pairs of a reading and a cell that it concerns; ``lost``, ``won``: cases where the
+    reading takes a cell out of the two standard errors, or brings another one in.
     """
     evidence, readings = study.evidence("protocol"), tuple(READINGS)[:-1]  # the last drops incomplete rows
     means = np.stack([evidence.array(name, TABLE_SETS, readings).mean(axis=0) for name in KERNELS[:2]])
@@ -140,7 +153,47 @@ def how_far_readings_move(study: Study) -> dict[str, float | str]:
         "most_where": f"{readings[m]}, {KERNELS[k]} on {TABLE_SETS[d]}",
         "scaling": means[1, scaled, 2].mean(),
         "ties": means[:, noisy, 1].mean(),
+    } | _agreement_under_readings(study)
+
+
+def _agreement_under_readings(study: Study) -> dict[str, float | str]:
+    """Count the cells of two machines that leave two standard errors of the printed number, by reading."""
+    evidence, table = study.evidence("protocol"), study.evidence("table1")
+    printed = {(cell.row, cell.column): cell for cell in own_cells(study)}
+    places = [(label, method) for label in TABLE_SETS for method in KERNELS[:2]]
+    errors = {place: table.array("error", place[:1], place[1:]).ravel() for place in places}
+
+    def agrees(place: tuple[str, str], change: np.ndarray) -> bool:
+        mean, se = _moved(errors[place], change)
+        cell = printed[place]
+        return abs(z_score(mean, float(cell.mean), se, float(cell.spread))) <= 2
+
+    declared = {place: agrees(place, np.zeros(1)) for place in places}
+    counts, lost, won = {}, [], 0
+    for name in READINGS:
+        concerned = [place for place in places if reading_applies(name, place[0])]
+        after = {(d, m): agrees((d, m), evidence.array(m, [d], [name]).ravel()) for d, m in concerned}
+        left = [place for place in concerned if declared[place] and not after[place]]
+        counts[name] = len(left), sum(declared[place] for place in concerned)
+        lost += [f"{method} on {label} ({name})" for label, method in left]
+        won += sum(after[place] and not declared[place] for place in concerned)
+    return {
+        "cells": len(places),
+        "agree": sum(declared.values()),
+        "cases": sum(of for _, of in counts.values()),
+        "lost": len(lost),
+        "lost_by_reading": joined([f"{some} of {of} ({name})" for name, (some, of) in counts.items()]),
+        "lost_where": joined(lost) or "none",
+        "won": won,
     }
+
+
+def _moved(errors: np.ndarray, change: np.ndarray) -> tuple[float, float]:
+    """Return the mean of errors plus that of a change, measured on the first of the same runs; and its se."""
+    n, k = len(errors), len(change)
+    both = np.cov(errors[:k], change, ddof=min(1, k - 1))
+    variance = errors.var(ddof=min(1, n - 1)) / n + both[1, 1] / k + 2 * both[0, 1] / n
+    return errors.mean() + change.mean(), max(variance, 0.0) ** 0.5
 
 
 _SPANNED = ("threenorm", "sonar")
@@ -223,10 +276,25 @@ def how_far_finite_ensembles_are(study: Study) -> dict[str, float]:
     }
 
 
-@reading.facts("hard", *CLEAN_SETS, *names(CLEAN_SETS, ["se"]))
-def what_hard_margins_cost_perceptrons(study: Study) -> dict[str, float]:
-    """Return the change of SVM-Perc's error by hard margins on clean sets, on the same runs."""
+HARD_TOLD = {"stump": ("twonorm", "threenorm", "twonorm-n"), "perc": ("twonorm-n",)}
+
+
+@reading.facts(
+    "hard",
+    *CLEAN_SETS,
+    *names(CLEAN_SETS, ["se"]),
+    *(f"{base}_{label}" for base, labels in HARD_TOLD.items() for label in labels),
+)
+def what_hard_margins_cost(study: Study) -> dict[str, float]:
+    """Return the change of SVM-Perc's error by hard margins on clean sets, on the same runs.
+
+    And errors of SVM-Stump and SVM-Perc with the selected C, on these runs.
+    """
     facts = {}
+    for base, method in zip(HARD_TOLD, KERNELS[:2], strict=True):
+        for label in HARD_TOLD[base]:
+            runs = len(study.evidence("hard").runs("error", label, method))
+            facts[f"{base}_{label}"] = _machine(study, label, method, runs)
     for label in CLEAN_SETS:
         hard = study.evidence("hard").array("error", [label], ["SVM-Perc"]).ravel()
         change = hard - study.evidence("table1").array("error", [label], ["SVM-Perc"], len(hard)).ravel()
@@ -235,16 +303,26 @@ def what_hard_margins_cost_perceptrons(study: Study) -> dict[str, float]:
     return facts
 
 
-@reading.facts("paired", *names("perceptron gauss", "real generated"), "alone")
+@reading.facts(
+    "paired",
+    *names("perceptron gauss", "real generated"),
+    "alone",
+    *names("points", ["least", "most", "by_set"]),
+)
 def which_kernel_errs_less(study: Study) -> dict[str, float | str]:
     """Name the sets where SVM-Perc or SVM-Gauss errs less.
 
-    ``alone``: by how much SVM-Gauss leads on the generated sets without ringnorm.
+    ``alone``: by how much SVM-Gauss leads on the generated sets without ringnorm; ``points``: differences
+    on the real sets where one of the two errs less.
     """
     evidence, facts = study.evidence("table1"), {}
     for kind, labels in (("real", REAL_SETS), ("generated", GENERATED_SETS)):
         own, other = np.moveaxis(evidence.array("error", labels, KERNELS[1:]), 2, 0)
         facts[f"perceptron_{kind}"], facts[f"gauss_{kind}"] = _who_errs_less(labels, own, other)
+        if kind == "real":
+            apart = {label: abs(by) for label, by in _told_apart(labels, own, other).items()}
+            facts["points_by_set"] = joined([f"{by:.1f} on {d}" for d, by in apart.items()]) or "none"
+            facts["points_least"], facts["points_most"] = (f(apart.values(), default=0.0) for f in (min, max))
     others = [d for d in GENERATED_SETS if not d.startswith("ringnorm")]
     return facts | {"alone": lead_of(evidence.array("error", others, KERNELS[1:]))}
 
@@ -353,26 +431,21 @@ def norm_and_size(study: Study) -> dict[str, float | str]:
 
 @reading.facts(
     "programs",
-    *names("ahead behind sizes late", BASES),
+    *names("sizes late", BASES),
     *("gap", "smallest_C", "largest_C", "fits", "boosted_noisy"),
 )
 def linear_programs_on_all_sets(study: Study) -> dict[str, float | str]:
     """LPBoost beside the machines on the same runs.
 
-    ``ahead``, ``behind``: sets where the machine or LPBoost errs less; ``sizes``: mean number of hypotheses,
-    the least and the most of a set; ``boosted_noisy``: AdaBoost over stumps on twonorm-n; ``late``: final
-    fits that used all their rounds; ``gap``: the largest relative one, over stumps; ``_C``: final fits with C
-    at an end of the grid.
+    ``sizes``: mean number of hypotheses, the least and the most of a set; ``boosted_noisy``: AdaBoost over
+    stumps on twonorm-n; ``late``: final fits that used all their rounds; ``gap``: the largest relative one,
+    over stumps; ``_C``: final fits with C at an end of the grid.
     """
-    evidence, table = study.evidence("programs"), study.evidence("table1")
-    protocol, facts = study.protocol("programs"), {}
+    evidence, facts = study.evidence("programs"), {}
+    protocol = study.protocol("programs")
     for base, machine in BASES.items():
         method = [machine.replace("SVM", "LPBoost")]
-        errors, sizes, rounds = (
-            evidence.array(m, TABLE_SETS, method)[:, :, 0] for m in ("error", "size", "rounds")
-        )
-        own = table.array("error", TABLE_SETS, [machine], len(errors))[:, :, 0]
-        facts[f"ahead_{base}"], facts[f"behind_{base}"] = _who_errs_less(TABLE_SETS, own, errors)
+        sizes, rounds = (evidence.array(m, TABLE_SETS, method)[:, :, 0] for m in ("size", "rounds"))
         facts[f"sizes_{base}"] = span(sizes.mean(axis=0))
         facts[f"late_{base}"] = int((rounds >= protocol["n_rounds"]).sum())
     C = evidence.array("log2_C", TABLE_SETS)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch
@@ -13,9 +16,9 @@ from matplotlib.patches import FancyBboxPatch
 from kernsemble.report.comparisons import holm, mean_and_spread, paired_p_value
 from kernsemble.report.figures import PALETTE, draw_band, draw_boundary, draw_classes, subplots
 from kernsemble.report.published import own_cells
-from kernsemble.report.tables import Cell, Table, save_table, scale_note
+from kernsemble.report.tables import Cell, Table, save_table, scale_note, show_choices
 from kernsemble.trials.bench import Draw
-from kernsemble.trials.evidence import IncompleteEvidenceError
+from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
 from linli2005.claims import KERNELS, z_scores
@@ -33,6 +36,7 @@ from linli2005.trials import (
     class_densities,
     draw,
     plane_points,
+    reading_applies,
     sides_of,
 )
 
@@ -65,12 +69,23 @@ def draw_disagreement(study: Study) -> Figure:
     titles = {"area": "area where they differ", "probability": "probability of a point there"}
     titles |= {"excess": "excess error"}
     for panel, (metric, title) in zip(axes, titles.items(), strict=True):
-        look = {"medianprops": {"color": PALETTE[1]}, "flierprops": {"markersize": 3}}
-        panel.boxplot(evidence.array(metric)[:, 0], orientation="horizontal", widths=0.6, **look)
+        look = {"orientation": "horizontal", "widths": 0.6, "patch_artist": True}
+        boxes = panel.boxplot(evidence.array(metric)[:, 0], **look)
+        for k, method in enumerate(evidence.methods):
+            _color_box(boxes, k, PALETTE["Perc" in method], filled=method.startswith("SVM"))
         panel.set(title=title, xlabel="percent", xlim=(0, None))
     axes[0].set_yticks(range(1, len(evidence.methods) + 1), evidence.methods)
     axes[0].invert_yaxis()
     return figure
+
+
+def _color_box(boxes: dict[str, list], k: int, color: str, *, filled: bool) -> None:
+    """Give one box of a plot, its whiskers, median and fliers a color."""
+    boxes["boxes"][k].set(edgecolor=color, facecolor=to_rgba(color, 0.35) if filled else "none")
+    boxes["medians"][k].set(color=color, linewidth=2)
+    boxes["fliers"][k].set(markeredgecolor=color, markersize=3)
+    for line in (*boxes["whiskers"][2 * k : 2 * k + 2], *boxes["caps"][2 * k : 2 * k + 2]):
+        line.set(color=color)
 
 
 def draw_where(study: Study) -> Figure:
@@ -84,7 +99,7 @@ def draw_where(study: Study) -> Figure:
         share = evidence.curves("share", dataset=PLANE_SET, method=name)
         if len(share):
             blocks = share.mean(axis=0).reshape(len(edge) - 1, -1)
-            image = panel.pcolormesh(edge, edge, blocks, cmap="Greys", vmin=0, vmax=50, rasterized=True)
+            image = panel.pcolormesh(edge, edge, blocks, cmap="Greys", vmin=0, vmax=100, rasterized=True)
         draw_boundary(panel, (axis, axis), np.log(first / second), color=PALETTE[2], shade=False)
         panel.set(title=name, aspect="equal", xlabel="feature 1")
     axes[0].set_ylabel("feature 2")
@@ -137,7 +152,10 @@ def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
 
 
 def draw_rounds(study: Study) -> Figure:
-    """Draw AdaBoost's test error against the number of rounds, and the machines' errors beside it."""
+    """Draw AdaBoost's test error against the number of rounds, and the machines' errors beside it.
+
+    The dashes of the two machines alternate, so that both are seen where the errors coincide.
+    """
     evidence, tables = study.evidence("rounds"), study.evidence("table1")
     labels, rounds = evidence.datasets, study.protocol("rounds")["rounds"]
     n_rows = -(-len(labels) // 3)
@@ -145,14 +163,14 @@ def draw_rounds(study: Study) -> Figure:
     for panel in axes.flat[len(labels) :]:
         panel.axis("off")
     for panel, label in zip(axes.flat, labels, strict=False):
-        for method, color in zip(("AB-Stump", "AB-Perc"), PALETTE, strict=False):
+        for k, (method, color) in enumerate(zip(("AB-Stump", "AB-Perc"), PALETTE, strict=False)):
             curves = evidence.curves("error", dataset=label, method=method)
             machine = tables.sample("error", dataset=label, method=method.replace("AB", "SVM"))
             if len(curves) and machine.complete:
                 draw_band(panel, rounds, curves, method, color=color)
                 level = machine.values[: len(curves)].mean()
                 name = f"{method.replace('AB', 'SVM')}, infinite"
-                panel.axhline(level, color=color, linestyle="--", linewidth=1, label=name)
+                panel.axhline(level, color=color, linestyle=(5 * k, (5, 5)), linewidth=1.2, label=name)
         panel.set(title=label, xscale="log", ylabel="test error (%)", xlabel="rounds T")
     axes[0, 0].legend()
     return figure
@@ -284,6 +302,14 @@ def _said(values: np.ndarray) -> str:
     return mean_and_spread(values.mean(), values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0)
 
 
+def _over(evidence: Evidence, metric: str, labels: Iterable[str], methods: Iterable[str]) -> str:
+    """Say over how many runs a table is, at most."""
+    methods = tuple(methods)
+    samples = (evidence.sample(metric, dataset=d, method=m) for d in labels for m in methods)
+    runs = max((len(sample.values) for sample in samples), default=0)
+    return f"{runs} run{'s' * (runs != 1)}"
+
+
 def _printed(study: Study, label: str, method: str) -> str:
     cell = next(c for c in own_cells(study) if (c.row, c.column) == (label, method))
     return f"{cell.mean} ± {cell.spread}"
@@ -304,8 +330,13 @@ def show_ringnorm(study: Study) -> Table:
         for label in ("ringnorm", "ringnorm-n")
         for method in METHODS
     }
-    header = ("cell", "printed", "declared: norm 2", "z", "best reading: norm 1", "z ")
-    return _show(study, "ringnorm", header, rows, "Mean ± standard error; the mean of class 2.")
+    header = (
+        *("cell", "printed", "declared: norm 2", "z, norm 2"),
+        *("best reading: norm 1", "z, norm 1"),
+    )
+    over = _over(evidence, "error", ("ringnorm", "ringnorm-near"), METHODS)
+    caption = f"Test error ± standard error over {over}, by the norm of the mean of class 2."
+    return _show(study, "ringnorm", header, rows, caption)
 
 
 def show_updates(study: Study) -> Table:
@@ -321,7 +352,8 @@ def show_updates(study: Study) -> Table:
         for label in UPDATED
         for k, rounds in enumerate(study.protocol("updates")["rounds"])
     }
-    caption = "Test error ± standard error. ✓ within two standard errors of the printed one."
+    over = _over(study.evidence("updates"), "error", UPDATED, UPDATES)
+    caption = f"Test error ± standard error over {over}. ✓ within two standard errors of the printed one."
     return _show(study, "updates", ("set", "printed", *UPDATES), rows, caption)
 
 
@@ -337,7 +369,8 @@ def show_paired(study: Study) -> Table:
         ]
         for label, raw, after in zip(done, p, holm(p) if done else p, strict=True)
     }  # fmt: skip
-    caption = "Points, mean ± standard error over runs; p of the paired t-test."
+    over = _over(evidence, "error", done, KERNELS[1:])
+    caption = f"Points of test error, mean ± standard error over {over}; p of the paired t-test."
     return _show(study, "paired", ("set", "SVM-Perc - SVM-Gauss", "p", "p, Holm"), rows, caption)
 
 
@@ -363,9 +396,8 @@ def show_beside(study: Study, exhibit: str, pairs: dict[str, str], said: str = "
         "set",
         *(f"{name}{own}" for pair in pairs.items() for name, own in zip(pair, (said, ""), strict=True)),
     )
-    samples = (evidence.sample("error", dataset=d, method=m) for d in evidence.datasets for m in pairs)
-    runs = max((len(sample.values) for sample in samples), default=0)
-    caption = f"Test error ± standard error over {runs} run{'s' * (runs != 1)}. {evidence.status}".strip()
+    over = _over(evidence, "error", evidence.datasets, pairs)
+    caption = f"Test error ± standard error over {over}. {evidence.status}".strip()
     return _show(study, f"{exhibit}_error", header, rows, caption)
 
 
@@ -376,7 +408,75 @@ def show_norms(study: Study) -> Table:
         for base in BASES
         for label in study.evidence("norms").datasets
     }
-    return _show(study, "norms", ("set", *CELLS), rows, "Mean test error ± standard error, on the same runs.")
+    evidence, drawn = study.evidence("norms"), study.protocol("norms")["n_drawn"]
+    over = _over(evidence, "error", evidence.datasets, evidence.methods)
+    caption = (
+        f"Test error ± standard error over {over}, the same in all columns. J: {drawn} drawn hypotheses."
+    )
+    return _show(study, "norms", ("set", *CELLS), rows, caption)
+
+
+def show_eigenvalues(study: Study) -> Table:
+    """Return the smallest eigenvalues of the Gram matrices."""
+    evidence = study.evidence("theorems")
+    rows = {
+        label: lambda label=label: [
+            _said(evidence.array("eigenvalue", [label], [method]).ravel()) for method in evidence.methods
+        ]
+        for label in evidence.datasets
+    }
+    over = _over(evidence, "eigenvalue", evidence.datasets, evidence.methods)
+    caption = f"Smallest eigenvalue of the Gram matrix, in units of Δ; mean ± standard error over {over}."
+    header = ("set", *(f"{name} kernel" for name in evidence.methods))
+    return _show(study, "theorems_eigenvalue", header, rows, caption)
+
+
+def show_readings(study: Study, machine: str, name: str) -> Table:
+    """Return by how much each other reading of the protocol changes the test error of a machine."""
+    evidence = study.evidence("protocol")
+
+    def text(label: str, reading: str) -> str:
+        if not reading_applies(reading, label):
+            return "–"
+        return _said(evidence.array(machine, [label], [reading]).ravel())
+
+    rows = {
+        label: lambda label=label: [text(label, reading) for reading in evidence.methods]
+        for label in evidence.datasets
+    }
+    over = _over(evidence, machine, evidence.datasets, evidence.methods)
+    caption = (
+        f"Change of the test error of {machine} in points, mean ± standard error over {over}. "
+        "–: the reading does not concern the set."
+    )
+    return _show(study, name, ("set", *evidence.methods), rows, caption)
+
+
+CHOICES = {
+    "scaling": "scaling of the features",
+    "missing_votes": "votes84: a vote that is neither yes nor no",
+    "folds": "folds of the cross-validation",
+    "ties": "which of equally good parameters",
+    "perfect_error": "AdaBoost: error that a perfect hypothesis counts as",
+    "rcd_updates": "random coordinate descent: number of updates",
+    "rcd_start": "random coordinate descent: start",
+    "rcd_directions": "random coordinate descent: directions",
+}
+
+
+def show_open_choices(study: Study) -> Table:
+    """Return what the paper leaves open in words, with small numbers as fractions."""
+    table = show_choices(study)
+    values = {name: choice.value for name, choice in study.choices.items()}
+
+    def shown(cell: Cell, value: object) -> Cell:
+        small = isinstance(value, float) and value < 1
+        return Cell(str(Fraction(value).limit_denominator(10_000))) if small else cell
+
+    rows = tuple(
+        (Cell(CHOICES[row[0].text]), shown(row[1], values[row[0].text]), *row[2:]) for row in table.rows
+    )
+    return replace(table, rows=rows)
 
 
 STEPS = (

@@ -69,7 +69,7 @@ def test_whoever_is_struck_all_end(scale, who, how, seed, checkout, undisturbed,
         return
     assert not (checkout / "judged").exists()  # nothing more is begun
     if (who, how) != ("run", signal.SIGKILL):  # a worker that is just starting says that it was left alone
-        assert "Traceback" not in said
+        assert "Traceback" not in said, said
         done = Study(MODULE, "paper", checkout, compute=False).read("figure1").complete
         assert "stopped" in said or done
     check_that_it_goes_on(checkout, undisturbed)
@@ -90,7 +90,7 @@ def test_stopped_while_its_notebook_runs(who, how, checkout, undisturbed, figure
         os.killpg(run.process.pid, how) if who == "all" else os.kill(pids(run, who)[0], how)
         run.gone()
         if how != signal.SIGHUP:  # the resource tracker of Python's pools does not expect that
-            assert "Traceback" not in run.said()
+            assert "Traceback" not in run.said(), run.said()
     assert not (checkout / "judged").exists()
     check_that_it_goes_on(checkout, undisturbed)
     figure("Faults", "signals while a notebook runs", 1, 1, "its kernel ends, too")
@@ -104,7 +104,7 @@ def test_dvc_that_nobody_but_a_person_called(how, checkout, undisturbed, figure)
         run.until(lambda: lines(checkout) > 3)
         os.kill(pids(run, "dvc")[0], how)
         run.gone()
-        assert "Traceback" not in run.said()
+        assert "Traceback" not in run.said(), run.said()
     check_that_it_goes_on(checkout, undisturbed)
     figure("Faults", "signals to make, DVC, their script or the run", 1, 1, ALL_END)
 

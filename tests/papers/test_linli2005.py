@@ -264,6 +264,14 @@ def boundary(rough):
     return [cells // 6] * 6 * cells if rough else [cells**2 // 2] * 2
 
 
+def disagreement(center, elsewhere=1.0):
+    """How much more AdaBoost differs from Bayes than the SVM, in the middle ninth of the square and around."""
+    blocks = np.full((18, 18), elsewhere)
+    blocks[6:12, 6:12] = center
+    more = {"share": blocks.ravel(), "center": center}
+    return lambda metric, d, name: 5.0 + more[metric] * name.startswith("AB")
+
+
 # Exhibit -> numbers with which every claim holds, and the sets that are made.
 GOOD = {
     "table1": (as_the_paper_says, TABLE_SETS),
@@ -273,7 +281,7 @@ GOOD = {
     "hard": (lambda *_: 12.0, NOISY_SETS),
     "programs": (lambda *_: 12.0, TABLE_SETS),
     "capacity": (lambda *_: [0.0, 0.5, 1.0], TABLE_SETS),
-    "where": (lambda m, d, name: 5.0 + name.startswith("AB"), (PLANE_SET,)),
+    "where": (disagreement(center=2.0), (PLANE_SET,)),
     "plane": (lambda m, d, name: boundary(name.startswith("AB")), (PLANE_SET,)),
     "rounds": (lambda *_: [20.0, 18.0, 19.0], TABLE_SETS),
 }
@@ -295,7 +303,8 @@ BAD = [
     ("L13", "theorems", theorems(eigenvalue=-1e-3)),
     ("L14", "rounds", lambda *_: [20.0, 10.0, 19.0]),
     ("L15", "capacity", lambda *_: [0.0, 0.5, 0.9]),
-    ("L16", "where", lambda m, d, name: 5.0 + name.startswith("SVM")),
+    ("L16", "where", disagreement(center=-1.0, elsewhere=-1.0)),
+    ("L16", "where", disagreement(center=1.0, elsewhere=2.0)),
     ("L17", "plane", lambda m, d, name: boundary(name.startswith("SVM"))),
 ]
 
@@ -321,6 +330,92 @@ def test_stable_is_who_keeps_to_the_majority_and_smooth_who_has_a_short_boundary
     np.testing.assert_allclose(lengths, 1.0)
     comb = np.indices((8, 8)).sum(axis=0) % 2 == 1
     assert roughness(np.array([comb]))[1] == 14.0
+
+
+def test_worse_everywhere_is_not_worse_in_the_center():
+    """Of L16 the parts on the center alone hold, those on the center beside the rest do not."""
+
+    def answered(center, elsewhere):
+        evidence = made_evidence(disagreement(center, elsewhere), trials.DRAWN_METHODS, (PLANE_SET,))
+        found = load_reading("linli2005").checks["L16"](made_study(evidence)).holds
+        return found["stumps"].value, found["center_stumps"].value
+
+    assert answered(1.0, 1.0) == pytest.approx((1.2, 1.0))
+    assert answered(2.0, 1.0) == pytest.approx((1.4, 2.0 / (10.0 / 9.0)))
+    alone, beside = answered(3.0, -1.0)  # in the square as a whole AdaBoost differs less
+    assert alone == pytest.approx(1.6)
+    assert np.isnan(beside)
+
+
+def test_hard_margins_are_compared_on_the_runs_that_they_have():
+    """Runs of the tables beyond those of the other exhibit do not count."""
+    late = lambda metric, d, name: 11.0  # noqa: E731
+    table = made_evidence(late, trials.KERNELS, NOISY_SETS, runs=20, noise=1.0)
+    hard = made_evidence(lambda *_: 12.0, trials.KERNELS, NOISY_SETS, runs=5, noise=1.0)
+    found = load_reading("linli2005").checks["L10"](made_study({"table1": table, "hard": hard}))
+    assert found.facts["least"] == pytest.approx(1.0)
+    assert found.facts["most"] == pytest.approx(1.0)
+
+
+def test_cells_that_a_reading_takes_out_of_agreement_are_counted():
+    own = {
+        (c.row, c.column): c for c in read_cells(ROOT / "published/published.csv") if c.paper == "linli2005"
+    }
+    far = ("sonar", "SVM-Perc")  # as declared
+
+    def error(metric, label, method):
+        return float(own[label, method].mean) + 9.0 * ((label, method) == far)
+
+    def change(metric, label, reading):  # the metrics of this exhibit are the machines
+        changes = {("ties: largest", "heart", "SVM-Stump"): 9.0, ("ties: largest", *far): -9.0}
+        return changes.get((reading, label, metric), 0.0)
+
+    study = made_study(
+        {
+            "table1": made_evidence(error, trials.KERNELS, TABLE_SETS, runs=6),
+            "protocol": made_evidence(change, trials.READINGS, TABLE_SETS, runs=3),
+        },
+        key="linli2005",
+    )
+    found = facts.how_far_readings_move(study)
+    assert (found["cells"], found["agree"], found["lost"], found["won"]) == (28, 27, 1, 1)
+    assert found["cases"] == 27 + 27 + 12 + 15 + 2 + 2
+    assert found["lost_where"] == "SVM-Stump on heart (ties: largest)"
+    assert found["lost_by_reading"].startswith(
+        "0 of 27 (folds: stratified), 1 of 27 (ties: largest), 0 of 12"
+    )
+
+
+def test_a_change_on_some_of_the_runs_has_the_error_of_both(rng):
+    """The mean over 40 runs plus a change on the first 10 of them, against a simulation of it."""
+    found = []
+    for _ in range(4000):
+        errors = rng.standard_normal(40)
+        change = 0.5 * rng.standard_normal(10) - 0.6 * errors[:10]
+        found.append(facts._moved(errors, change))
+    means, widths = np.array(found).T
+    assert np.mean(widths**2) == pytest.approx(means.var(), rel=0.1)
+    assert facts._moved(np.array([2.0]), np.array([0.5])) == (2.5, 0.0)
+
+
+def test_choices_are_told_in_words(tmp_path):
+    study = Study("linli2005", "paper", ROOT, compute=False)
+    assert list(study.choices) == list(figures.CHOICES)
+    shown = {row[0].text: row[1].text for row in figures.show_open_choices(study).rows}
+    assert shown["AdaBoost: error that a perfect hypothesis counts as"] == "1/1001"
+    assert shown["random coordinate descent: number of updates"] == "200"
+    assert not any("_" in name for name in shown)
+
+
+def test_a_reading_that_does_not_concern_a_set_has_no_number(tmp_path):
+    study = Study("linli2005", "paper", ROOT, older=True)
+    study.folder = tmp_path
+    table = figures.show_readings(study, "SVM-Perc", "protocol_perceptron")
+    rows = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
+    assert rows["twonorm"][3:] == ["–", "–", "–"]  # pooled scaling and the votes
+    assert [text == "–" for text in rows["votes84"]] == [False, False, True, False, False, False]
+    assert "in points" in table.caption
+    assert "over 50 runs" in table.caption
 
 
 def test_every_claim_can_fail():

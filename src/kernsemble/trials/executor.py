@@ -417,12 +417,14 @@ class ProcessPool(_Local):
         executor, self._executor = self._executor, None
         if executor is None:
             return
-        processes = list((executor._processes or {}).values())
+        processes, manager = list((executor._processes or {}).values()), executor._executor_manager_thread
         executor.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.terminate()
         for process in processes:
             process.join(timeout=5)
+        if manager is not None:  # one that still closes its pipes would trip the interpreter, if it ends now
+            manager.join(timeout=5)
 
 
 _pools: dict[int, ProcessPool] = {}

@@ -10,6 +10,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, NuSVR, OneClassSVM
 from support.margin_problems import problem, solve_along
 
 from kernsemble.hypotheses import _threads
+from kernsemble.masters import least_norm
 from kernsemble.masters import rows as matrices
 from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.losses import BoxLoss
@@ -299,3 +300,17 @@ def test_losses_maximize_what_they_should(rng, epsilon, curved):
     slope = linear + t - float(around.weights(f + t * along) @ along)
     assert 0 < t <= 1
     assert abs(slope) <= 1e-6 or (t == 1.0 and slope < 0) or slope < 0
+
+
+def test_dual_weights_stay_where_rounding_keeps_all_others_from_the_scores(monkeypatch):
+    """Rows that are independent but for rounding: a step that gains nothing is not repeated for ever."""
+    n = 40
+    A = 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1.0)  # Hilbert's matrix
+    u, steps = np.linspace(0.1, 0.9, n), []
+    newton = least_norm._newton
+    monkeypatch.setattr(least_norm, "_newton", lambda *given: steps.append(0) or newton(*given))
+    every, far = np.ones(n, dtype=bool), np.full(n, np.inf)
+    u[::2] = 0.0
+    found = least_norm_between(A, u, np.ones(n), np.ones(n), every, -far, far)
+    assert len(steps) < 100
+    assert np.abs(A.T @ (found - u)).max() <= 1e-12 * np.abs(A).sum()

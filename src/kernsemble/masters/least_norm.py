@@ -25,6 +25,7 @@ _MAX_ITER = 100
 _RIDGE = 1e-12  # of the trace: makes Newton's matrix definite where columns depend on each other
 _OUTSIDE = 1e-11  # score beyond its bound, relative to the largest there can be, that is put back
 _RESIDUAL = 1e-13  # of A'v = t, relative, from which on the search ends where it gains nothing
+_STALLED = 10  # steps in a row that do not halve the residual: rounding lets no vector meet the target
 _NEIGHBORS = 1e-15  # relative distance of lengths that rounding cannot tell apart
 
 
@@ -47,7 +48,7 @@ def least_norm_between(
     A (n_rows, n_columns) holds the rows on the margin, u (n_rows,) a solution in the box [0, upper], weight
     the s_i > 0. ``held`` says which columns keep their score, ``target`` what that is (``A'u`` by default);
     low and high bound the scores of the others, which u respects. After ``most`` bounds that are held or let
-    go, u is returned.
+    go, and where rounding keeps all vectors from their target, u is returned.
     """
     if independent(A[:, held]):
         return u
@@ -55,7 +56,10 @@ def least_norm_between(
     active, side = held.copy(), np.zeros(len(held))
     tol = _OUTSIDE * float(np.abs(A).sum(axis=0).max(initial=0.0)) * float(upper.max(initial=0.0))
     for _ in range(2 * len(held) + 10 if most is None else most):
-        v, multipliers = _project(A[:, active], target[active], upper, weight)
+        found = _project(A[:, active], target[active], upper, weight)
+        if found is None:
+            return u
+        v, multipliers = found
         pressing = np.zeros(len(held))
         pressing[active] = multipliers * side[active]
         scores = A.T @ v
@@ -73,8 +77,8 @@ def least_norm_between(
 
 def _project(
     A: np.ndarray, target: np.ndarray, upper: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Vector of least norm with ``A'v = target`` in its box, and the multipliers.
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Vector of least norm with ``A'v = target`` in its box, and the multipliers; None where there is none.
 
     Steps go on while they help, and the better of the last two points is returned: where columns depend on
     each other, rounding may lead a step away from the solution once that is reached.
@@ -82,6 +86,7 @@ def _project(
     multipliers = np.zeros(A.shape[1])
     values, error = np.zeros(len(A)), np.inf  # a_i'l
     last = values, multipliers
+    least, stalled = np.inf, 0
     scale = float(np.abs(A).T @ upper @ np.ones(A.shape[1])) if A.size else 0.0
     for _ in range(_MAX_ITER):
         v = np.clip(weight * values, 0.0, upper)
@@ -90,6 +95,9 @@ def _project(
         if before <= _RESIDUAL * scale and error > before:
             return last
         if error == 0.0 or (error <= _RESIDUAL * scale and error > 0.5 * before):
+            return v, multipliers
+        least, stalled = (error, 0) if error < 0.5 * least else (least, stalled + 1)
+        if stalled == _STALLED:
             break
         last = v, multipliers.copy()
         free = (values >= 0.0) & (weight * values <= upper)
@@ -98,7 +106,7 @@ def _project(
         length = _search(values, along, weight, upper, float(target @ step))
         multipliers += length * step
         values += length * along
-    return v, multipliers
+    return None
 
 
 def independent(A: np.ndarray) -> bool:

@@ -48,7 +48,7 @@ def _among(labels: list[str]) -> str:
 
 
 def _told_apart(labels: tuple[str, ...], first: np.ndarray, second: np.ndarray) -> dict[str, float]:
-    """Return by how much the first errs less, (runs, sets), where paired t-tests, Holm over the sets, tell."""
+    """Return by how much the first errs less, (runs, sets), where paired t-tests (Holm) tell."""
     p = holm(np.array([paired_p_value(*both) for both in zip(first.T, second.T, strict=True)]))
     lead = (second - first).mean(axis=0)
     return {label: by for label, q, by in zip(labels, p, lead, strict=True) if q < 0.05}

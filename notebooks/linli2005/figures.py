@@ -305,8 +305,8 @@ def _said(values: np.ndarray) -> str:
 def _over(evidence: Evidence, metric: str, labels: Iterable[str], methods: Iterable[str]) -> str:
     """Say over how many runs a table is, at most."""
     methods = tuple(methods)
-    samples = (evidence.sample(metric, dataset=d, method=m) for d in labels for m in methods)
-    runs = max((len(sample.values) for sample in samples), default=0)
+    found = (evidence.runs(metric, d, m, partial=True) for d in labels for m in methods)
+    runs = max(map(len, found), default=0)
     return f"{runs} run{'s' * (runs != 1)}"
 
 
@@ -426,7 +426,10 @@ def show_eigenvalues(study: Study) -> Table:
         for label in evidence.datasets
     }
     over = _over(evidence, "eigenvalue", evidence.datasets, evidence.methods)
-    caption = f"Smallest eigenvalue of the Gram matrix, in units of Δ; mean ± standard error over {over}."
+    caption = (
+        "Smallest eigenvalue of the Gram matrix, in units of Δ (the constant of the kernel); mean ± standard "
+        f"error over {over}. {evidence.status}"
+    ).strip()
     header = ("set", *(f"{name} kernel" for name in evidence.methods))
     return _show(study, "theorems_eigenvalue", header, rows, caption)
 
@@ -447,8 +450,8 @@ def show_readings(study: Study, machine: str, name: str) -> Table:
     over = _over(evidence, machine, evidence.datasets, evidence.methods)
     caption = (
         f"Change of the test error of {machine} in points, mean ± standard error over {over}. "
-        "–: the reading does not concern the set."
-    )
+        f"–: the reading does not concern the set. {evidence.status}"
+    ).strip()
     return _show(study, name, ("set", *evidence.methods), rows, caption)
 
 

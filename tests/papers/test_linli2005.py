@@ -265,7 +265,7 @@ def boundary(rough):
 
 
 def disagreement(center, elsewhere=1.0):
-    """How much more AdaBoost differs from Bayes than the SVM, in the middle ninth of the square and around."""
+    """How much more AdaBoost differs from Bayes than the SVM, in the middle ninth and around."""
     blocks = np.full((18, 18), elsewhere)
     blocks[6:12, 6:12] = center
     more = {"share": blocks.ravel(), "center": center}
@@ -398,7 +398,7 @@ def test_a_change_on_some_of_the_runs_has_the_error_of_both(rng):
     assert facts._moved(np.array([2.0]), np.array([0.5])) == (2.5, 0.0)
 
 
-def test_choices_are_told_in_words(tmp_path):
+def test_choices_are_told_in_words():
     study = Study("linli2005", "paper", ROOT, compute=False)
     assert list(study.choices) == list(figures.CHOICES)
     shown = {row[0].text: row[1].text for row in figures.show_open_choices(study).rows}
@@ -409,6 +409,7 @@ def test_choices_are_told_in_words(tmp_path):
 
 def test_a_reading_that_does_not_concern_a_set_has_no_number(tmp_path):
     study = Study("linli2005", "paper", ROOT, older=True)
+    assert study.evidence("protocol").complete
     study.folder = tmp_path
     table = figures.show_readings(study, "SVM-Perc", "protocol_perceptron")
     rows = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
@@ -542,7 +543,9 @@ def test_updates_are_counted_by_the_printed_errors_that_they_reach(tmp_path):
     said = "0 with 20, 0 with 50, 6 with 200 and 0 with 1000"
     assert found == {"cells": 6, "matching": said, "most": 6, "best": "200"}
     study.scale, study.folder = "paper", tmp_path
-    marked = [["✓" in cell.text for cell in row] for row in figures.show_updates(study).rows]
+    table = figures.show_updates(study)
+    assert "over 3 runs" in table.caption
+    marked = [["✓" in cell.text for cell in row] for row in table.rows]
     assert marked == 6 * [[False, False, False, False, True, False]]
 
 

@@ -767,7 +767,7 @@ CONCLUSIONS = {
         f("thresholds.share_pima") >= 7 and f("thresholds.share_all") > f("thresholds.next")
     ),
     "But it is not the rule of the whole table": lambda f: f("thresholds.share_ionosphere") <= 5,
-    "All rows but one end at a gap": lambda f: f("gaps.others") <= 0.0101,
+    "All rows but the mixtures' end at a gap": lambda f: f("gaps.others") <= 0.0101 < f("gaps.one_norm"),
     "What is sparse in the RBF kernel is the unfinished run": lambda f: (
         f("solved.rbf[Forest, stratified]") > 10 * f("table3.rbf_end[Forest, 2-norm/L,Q,R]")
     ),

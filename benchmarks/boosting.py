@@ -37,7 +37,7 @@ def boosting_loop(n_samples: int = 2_000, n_rounds: int = 100) -> Row:
     X, y = mnist_parity(n_samples)
     ours, model = fastest(lambda: AdaBoost(n_rounds).fit(X, y), 3)
     theirs, peer = once(lambda: AdaBoostClassifier(AdaBoost(1), n_estimators=n_rounds).fit(X, y))
-    same = np.allclose(peer.estimator_weights_, 2 * model.coef_)
+    same = np.allclose(peer.estimator_weights_, 2 * model.weights_)
     size = f"MNIST {n_samples} x 784"
     return compare(
         f"AdaBoost, {n_rounds} stumps", size, "scikit-learn's loop, our stumps", ours, theirs, 1.0, same

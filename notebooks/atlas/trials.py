@@ -197,7 +197,7 @@ def count_support_vectors(model: Any) -> int:
 
 def count_weighted(model: Any) -> int:
     """Hypotheses with a weight for some class."""
-    weights = np.abs(model.coef_)
+    weights = np.abs(model.weights_)
     used = weights > _SPECK * weights.max(initial=0.0)
     return int(np.count_nonzero(used if used.ndim == 1 else used.any(axis=1)))
 
@@ -646,9 +646,9 @@ def bagged(trial: Trial, *, rows: Rows, n_members: int) -> dict[str, float]:
 
 def signed_votes(model: AdaBoost | CGEns | LPBoost, X: np.ndarray) -> np.ndarray:
     """Return which class each member votes for, negated where its weight is negative."""
-    used = np.flatnonzero(model.coef_)
+    used = np.flatnonzero(model.weights_)
     outputs = model.hypotheses_.outputs(X)[:, used]
-    return outputs * np.sign(model.coef_[used]) > 0
+    return outputs * np.sign(model.weights_[used]) > 0
 
 
 def judge(data: Split, votes: np.ndarray, predicted: np.ndarray) -> dict[str, float]:

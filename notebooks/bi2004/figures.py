@@ -402,5 +402,5 @@ def rbf_centers(model: CGBoostRegressor) -> np.ndarray:
     )
     for kernel, centers, positions in parts:
         if "rbf" in kernel.name:
-            found.append(centers[model.coef_[positions] != 0])
+            found.append(centers[model.weights_[positions] != 0])
     return np.vstack(found)

@@ -154,7 +154,7 @@ def cross_validation(trial: Trial, *, protocol: Protocol, n_folds: int) -> dict[
 def _describe(model: CGBoostClassifier, w_tr1: np.ndarray, Z: np.ndarray) -> dict[str, float]:
     """Columns at the end and at TR1, evaluations, gap, and seconds; those of the test for 10,000 points."""
     tiled = np.resize(Z, (_TIMED_ROWS, Z.shape[1]))
-    end, tr1 = (columns_by_kernel(model.hypotheses_.counts(w)) for w in (model.coef_, w_tr1))
+    end, tr1 = (columns_by_kernel(model.hypotheses_.counts(w)) for w in (model.weights_, w_tr1))
     return {
         "C_l": end["linear"],
         "C_r": end["rbf"],
@@ -309,7 +309,7 @@ def linear_and_rbf(trial: Trial, *, target: Target, target_Cs: list[float], gap:
     return {
         "rmse": root_mean_square(predicted - f),
         "train_rmse": root_mean_square(model.predict(train[0]) - train[1]),
-        "columns": float(np.count_nonzero(model.coef_)),
+        "columns": float(np.count_nonzero(model.weights_)),
         "rbf_columns": float(columns_by_kernel(model.n_columns_)["rbf"]),
         "evaluations": float(model.n_kernel_evaluations_),
         "log10_C": float(np.log10(target_Cs[best])),
@@ -481,7 +481,7 @@ def widths(
     model, seconds = timed(choose_and_fit)
     return {
         "error": problem.loss(model, *problem.test),
-        "columns": float(np.count_nonzero(model.coef_)),
+        "columns": float(np.count_nonzero(model.weights_)),
         "evaluations": float(model.n_kernel_evaluations_),
         "gap": model.dual_gap_ / model.objective_path_[-1],
         "fit_seconds": seconds,
@@ -674,7 +674,7 @@ def _summary(model, H: np.ndarray, y: Sequence[float], problem: dict, score: flo
     return {
         "gap": model.dual_gap_ / scale,
         "judge": (objective - judge_value(H, y, problem)) / scale,
-        "columns": float(np.count_nonzero(model.coef_)),
+        "columns": float(np.count_nonzero(model.weights_)),
         "score": score,
     }
 

@@ -14,7 +14,7 @@ TR1 is read at the last round before no column centered at an error point violat
 round of the smallest validation error, once it has not improved for ``patience`` rounds, with the seconds
 until that is known. A run that stops there and one that goes on agree up to there.
 
-Paper symbols: alpha = ``coef_``, b = ``intercept_``, C_l, C_q, C_r = columns of each kernel.
+Paper symbols: alpha = ``weights_``, b = ``intercept_``, C_l, C_q, C_r = columns of each kernel.
 """
 
 from __future__ import annotations
@@ -463,7 +463,7 @@ def rounds_of_rules(model: CGBoostClassifier, patience: int) -> dict[str, tuple[
 
 def weights_after(model: CGBoostClassifier, t: int) -> tuple[np.ndarray, float]:
     """Weights of all columns and the offset after round t; columns not yet generated have none."""
-    w, b = model.coef_path_[t - 1]
+    w, b = model.weights_path_[t - 1]
     return np.append(w, np.zeros(len(model.hypotheses_) - len(w))), float(b)
 
 
@@ -527,7 +527,7 @@ def read_curves(model: CGBoostClassifier, data: Draw, n_points: int) -> dict[str
 
 
 def _error_after(model: CGBoostClassifier, H: np.ndarray, y: np.ndarray, t: int) -> float:
-    w, b = model.coef_path_[t - 1]
+    w, b = model.weights_path_[t - 1]
     return percent_wrong(H[:, : len(w)] @ w + b, y)
 
 
@@ -749,8 +749,8 @@ def coarse_iterations(
         "first_full_scan": float(model.termination_rounds_["TR1"] or 0),
         "iterations": np.array([float(patient_rounds(model.validation_path_, p)[1]) for p in patiences]),
         "error": percent_wrong(model.decision_function(data.X_test), data.y_test),
-        **columns_by_kernel(model.hypotheses_.counts(model.coef_)),
-        "evaluations": float(model.hypotheses_.n_evaluations(model.coef_)),
+        **columns_by_kernel(model.hypotheses_.counts(model.weights_)),
+        "evaluations": float(model.hypotheses_.n_evaluations(model.weights_)),
     }
 
 

@@ -58,7 +58,7 @@ def costs(
     fitted, tried = (
         MultiBoost(float(C), checkpoints[-1], **options).fit(part.X, part.y) for part in (data, inner)
     )
-    curve, weights = curve_of(fitted, data, checkpoints), at(fitted.coef_path_, checkpoints)
+    curve, weights = curve_of(fitted, data, checkpoints), at(fitted.weights_path_, checkpoints)
     return {
         "error": curve[-1],
         "curve": curve.round(3),
@@ -112,8 +112,8 @@ def curve_of(model: MultiBoost, data: Draw, points: Sequence[int]) -> np.ndarray
 def truncated(model: MultiBoost, data: Draw, points: Sequence[int]) -> np.ndarray:
     """Return the test errors of the hypotheses found after some rounds, with the weights of the last."""
     H = model.hypotheses_.outputs(data.X_test).astype(np.float64)
-    sizes = [len(w) for w, _ in at(model.coef_path_, points)]
-    scores = (H[:, :size] @ model.coef_[:size] for size in sizes)
+    sizes = [len(w) for w, _ in at(model.weights_path_, points)]
+    scores = (H[:, :size] @ model.weights_[:size] for size in sizes)
     return np.array([percent_wrong(model.classes_[found.argmax(axis=1)], data.y_test) for found in scores])
 
 

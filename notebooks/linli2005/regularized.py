@@ -176,7 +176,7 @@ def linear_programs(
     found = {
         "error": part.error(model.decision_function(part.X_test)),
         "log2_C": log2_C[best],
-        "size": int((model.coef_ > 0).sum()),
+        "size": int((model.weights_ > 0).sum()),
         "rounds": model.n_rounds_,
     }
     return found if trial.method == "l1, all perceptrons" else found | {"gap": float(model.relative_gap_)}

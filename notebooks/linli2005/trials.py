@@ -317,7 +317,7 @@ def boost_perceptrons(part: Draw, n_rounds: int, learner: Learner, seed: int) ->
 def scores_at(model: AdaBoost, X: np.ndarray, rounds: Iterable[int]) -> list[np.ndarray]:
     """Return the scores of the first T hypotheses on X, for each T in rounds."""
     H = model.hypotheses_.outputs(X)
-    return [H[:, :T] @ model.coef_[:T] for T in rounds]
+    return [H[:, :T] @ model.weights_[:T] for T in rounds]
 
 
 def errors_at(model: AdaBoost, part: Draw, rounds: Iterable[int]) -> dict[str, np.ndarray]:

@@ -183,7 +183,7 @@ def intercepts(trial: Trial, *, log2_C_intercept: list[int], rounds: list[int], 
         for column in model.hypotheses_.outputs(data.X).T:
             again.add(np.ascontiguousarray(column))
         solution, H = again.solve(), np.asarray(model.hypotheses_.outputs(data.X_test), dtype=np.float64)
-        weighed = ((model.coef_, model.intercept_), (solution.w, solution.b))
+        weighed = ((model.weights_, model.intercept_), (solution.w, solution.b))
         errors = [data.error(clear_ties(H @ w + b, w, b)) for w, b in weighed]
         V = model.dual_weights_
         found.append((*errors, abs(V.sum()) / np.abs(V).sum()))

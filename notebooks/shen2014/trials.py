@@ -264,7 +264,7 @@ def boosting(**family: object) -> Fit:
 
     def fit(part: Draw, _: float, rounds: Sequence[int]) -> Stages:
         model = AdaBoost(max(rounds), **family).fit(part.X, part.y)
-        return Stages(model.hypotheses_, [(model.coef_[:T], 0.0) for T in rounds])
+        return Stages(model.hypotheses_, [(model.weights_[:T], 0.0) for T in rounds])
 
     return fit
 
@@ -274,7 +274,7 @@ def generating(estimator: type, tol: float, **family: object) -> Fit:
 
     def fit(part: Draw, C: float, rounds: Sequence[int]) -> Stages:
         model = fitted(estimator(C, max(rounds), tol=tol, **family), part)
-        path = model.coef_path_ or [(model.coef_, model.intercept_)]
+        path = model.weights_path_ or [(model.weights_, model.intercept_)]
         return Stages(model.hypotheses_, [path[min(T, len(path)) - 1] for T in rounds])
 
     return fit

@@ -298,8 +298,8 @@ def _of_stumps(model: Any) -> AdditiveTables:
     from kernsemble.hypotheses._stump_votes import step_tables
 
     stumps, intercept = model.hypotheses_, np.atleast_1d(model.intercept_)
-    one = model.coef_.ndim == 1
-    weights = (model.coef_[:, None] if one else model.coef_) * stumps.signs[:, None]
+    one = model.weights_.ndim == 1
+    weights = (model.weights_[:, None] if one else model.weights_) * stumps.signs[:, None]
     if not weights.any() and not intercept.any():
         raise ValueError(
             f"{type(model).__name__} has no weights: it predicts its larger class, whatever X is."
@@ -327,7 +327,7 @@ def _of_stumps(model: Any) -> AdditiveTables:
         intercept=np.broadcast_to(intercept, weights.shape[1]).astype(np.float64),
         scores="one" if one else "classes",
         classes=_check_labels(model),
-        draw=_DRAW * float(np.abs(model.coef_).sum() + np.abs(intercept).sum()) if tied else 0.0,
+        draw=_DRAW * float(np.abs(model.weights_).sum() + np.abs(intercept).sum()) if tied else 0.0,
         missing=missing if model.__sklearn_tags__().input_tags.allow_nan else None,
     )
 

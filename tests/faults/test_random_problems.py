@@ -191,7 +191,7 @@ class TestJudge:
     @pytest.mark.parametrize(
         ("attribute", "change", "word"),
         [
-            ("coef_", lambda w: 1.5 * w, "states the objective"),
+            ("weights_", lambda w: 1.5 * w, "states the objective"),
             ("objective_path_", lambda path: path - 1e-3, "states the objective"),
             ("dual_gap_", lambda gap: gap - 0.1, "is attained"),
         ],
@@ -219,7 +219,7 @@ class TestJudge:
         )  # fmt: skip
         model, _ = fitted(problem)
         assert not any(v.faults() for v in judge(problem, model, True))
-        model.coef_ = 1.2 * model.coef_
+        model.weights_ = 1.2 * model.weights_
         assert any(v.faults() for v in judge(problem, model, True))
 
     @pytest.mark.parametrize("q", [1, 2])

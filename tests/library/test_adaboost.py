@@ -62,7 +62,7 @@ def test_the_last_stage_is_the_ensemble_and_errors_fall(cancer):
 def test_a_longer_fit_begins_with_the_shorter_one(cancer):
     X, y = cancer
     short, long = AdaBoost(10).fit(X, y), AdaBoost(30).fit(X, y)
-    np.testing.assert_array_equal(short.coef_, long.coef_[:10])
+    np.testing.assert_array_equal(short.weights_, long.weights_[:10])
 
 
 def test_feature_names_and_importances(cancer):
@@ -82,9 +82,9 @@ def test_weights_count_like_copies(cancer):
     weighted = AdaBoost(20).fit(X, y, sample_weight=counts)
     copied = AdaBoost(20).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
     np.testing.assert_array_equal(weighted.hypotheses_.thresholds, copied.hypotheses_.thresholds)
-    np.testing.assert_allclose(weighted.coef_, copied.coef_, rtol=1e-9)
+    np.testing.assert_allclose(weighted.weights_, copied.weights_, rtol=1e-9)
     scaled = AdaBoost(20).fit(X, y, sample_weight=2.0**-20 * counts)
-    np.testing.assert_allclose(weighted.coef_, scaled.coef_, rtol=1e-9)
+    np.testing.assert_allclose(weighted.weights_, scaled.weights_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -93,7 +93,7 @@ def test_models_survive_pickling_and_cloning(cancer, base):
     model = AdaBoost(5, base=base, base_options=BASES[base], random_state=3).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    np.testing.assert_array_equal(clone(model).fit(X, y).coef_, model.coef_)
+    np.testing.assert_array_equal(clone(model).fit(X, y).weights_, model.weights_)
     assert len(pickle.dumps(model)) < 30_000  # hypotheses, not the training set
 
 

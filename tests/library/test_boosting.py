@@ -68,7 +68,7 @@ def test_scikit_learn_boosts_the_same_ensemble(rng):
     X, y = two_classes(rng)
     theirs = AdaBoostClassifier(AdaBoost(1), n_estimators=30).fit(X, y)
     ours = AdaBoost(30).fit(X, y)
-    np.testing.assert_allclose(theirs.estimator_weights_, 2 * ours.coef_, rtol=1e-9)
+    np.testing.assert_allclose(theirs.estimator_weights_, 2 * ours.weights_, rtol=1e-9)
     np.testing.assert_allclose(theirs.estimator_errors_, ours.errors_, rtol=1e-9)
     for one, feature, threshold in zip(
         theirs.estimators_, ours.hypotheses_.features, ours.hypotheses_.thresholds, strict=True

@@ -6,13 +6,14 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import make_circles, make_moons
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, SVR, OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from support.settings import WEIGHT_CHECKS
 
 from kernsemble import CGBoostClassifier, CGBoostNovelty, CGBoostRegressor
 from kernsemble.hypotheses.kernel_columns import KernelColumns
-from kernsemble.hypotheses.kernel_library import GaussianKernel
+from kernsemble.hypotheses.kernel_library import FeatureKernel, GaussianKernel, GramKernel, LinearKernel
 from kernsemble.masters.quadratic import HingeQP, NuNovelty
 
 CHECKED = [
@@ -69,7 +70,7 @@ def test_the_optimum_over_all_columns(classes, norm, positive, stratified):
     assert model.dual_gap_ <= 1e-4 * model.objective_path_[-1]
     H, signs = all_columns(model, X), np.where(y == "out", 1.0, -1.0)
     slack = np.maximum(1 - signs * model.decision_function(X), 0).sum()
-    penalty = 0.5 * model.coef_ @ model.coef_ if norm == "l2" else np.abs(model.coef_).sum()
+    penalty = 0.5 * model.weights_ @ model.weights_ if norm == "l2" else np.abs(model.weights_).sum()
     assert_allclose(penalty + slack, model.objective_path_[-1], rtol=1e-7)
     assert model.objective_path_[-1] <= optimum(H, signs, norm, positive) * (1 + 1.01e-4)
 
@@ -89,7 +90,7 @@ def test_regression_reaches_its_optimum(values, norm):
     X, y = values
     model = CGBoostRegressor(["linear", "rbf"], C=5.0, norm=norm, termination="TR2", tol=1e-5, n_rounds=500)
     model.fit(X, y)
-    penalty = 0.5 * model.coef_ @ model.coef_ if norm == "l2" else np.abs(model.coef_).sum()
+    penalty = 0.5 * model.weights_ @ model.weights_ if norm == "l2" else np.abs(model.weights_).sum()
     loss = 5.0 * np.maximum(np.abs(y - model.predict(X)) - 0.1, 0).sum()
     assert_allclose(penalty + loss, model.objective_path_[-1], rtol=1e-7)
     assert model.dual_gap_ <= 1e-5 * model.objective_path_[-1]
@@ -248,7 +249,7 @@ def test_few_centers_and_wide_libraries(classes):
     assert set(model.n_columns_) == {"rbf1", "rbf2", "rbf3"}
     assert sum(model.n_columns_.values()) <= 30
     again = clone(model).fit(X, y)
-    assert_allclose(again.coef_, model.coef_)
+    assert_allclose(again.weights_, model.weights_)
 
 
 def test_no_column_at_all(rng):
@@ -331,3 +332,66 @@ def test_levels_prefer_a_cheap_kernel_that_is_of_use(rng):
     )
     assert levels.n_columns_["linear"] >= 8
     assert levels.columns_scanned_path_.mean() < 0.5 * regular.columns_scanned_path_.mean()
+
+
+def test_groups_of_features_are_kernels_of_the_library(classes):
+    X, y = classes
+    groups = [FeatureKernel([0], "linear"), FeatureKernel([1, 2], "linear+rbf", called="rest")]
+    model = CGBoostClassifier(groups, C=0.5, tol=None).fit(X, y)
+
+    def rest(A, B):
+        width = GaussianKernel().resolve(X[:, 1:]).width
+        inner, squares = A[:, 1:] @ B[:, 1:].T, np.square(A[:, None, 1:] - B[None, :, 1:]).sum(axis=2)
+        return inner + np.exp(-squares / width)
+
+    by_hand = CGBoostClassifier([lambda A, B: A[:, :1] @ B[:, :1].T, rest], C=0.5, tol=None).fit(X, y)
+    assert_allclose(model.decision_function(X), by_hand.decision_function(X), atol=1e-7)
+    assert list(model.n_columns_) == list(model.kernel_weights_) == ["linear[0]", "rest"]
+
+
+def test_kernel_weights_are_shares_of_what_each_kernel_adds(classes):
+    X, y = classes
+    model = CGBoostClassifier(["linear", "rbf"], C=0.5, tol=None).fit(X, y)
+    H, w = model.hypotheses_.outputs(X), model.weights_
+    spreads = [np.std(H[:, at] @ w[at]) for at in model.hypotheses_.positions]
+    assert_allclose(list(model.kernel_weights_.values()), spreads / np.sum(spreads))
+
+
+@pytest.mark.parametrize("kind", [CGBoostClassifier, CGBoostRegressor, CGBoostNovelty])
+def test_kernel_matrices_serve_folds_and_searches(classes, kind):
+    X, _ = classes
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1.0, -1.0)
+    kernels = [LinearKernel(), GaussianKernel().resolve(X)]
+    matrices = [GramKernel(kernel.matrix(X, X), kernel.name) for kernel in kernels]
+    rows = np.arange(len(X))[:, None]
+    searches = [
+        GridSearchCV(
+            kind(library, tol=None),
+            {"n_rounds": [5, 20]},
+            cv=3,
+            scoring="accuracy" if kind is CGBoostNovelty else None,
+        ).fit(Z, y)
+        for library, Z in ((kernels, X), (matrices, rows))
+    ]
+    assert_allclose(*(search.cv_results_["mean_test_score"] for search in searches), atol=1e-6)
+    assert_allclose(*(search.best_estimator_.weights_ for search in searches), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X_given", "message"),
+    [
+        (FeatureKernel([0, 3], "rbf"), None, r"features=\[0, 3\].* from 0 to 2"),
+        (FeatureKernel([]), None, r"features=\[\]: name at least one column"),
+        (GramKernel(np.eye(120)), None, "must be their numbers"),
+        (GramKernel(np.eye(119)), np.arange(120)[:, None], "from 0 to 118"),
+    ],
+)
+def test_what_no_kernel_can_use_is_refused_by_name(classes, kernel, X_given, message):
+    X, y = classes
+    with pytest.raises(ValueError, match=message):
+        CGBoostClassifier([kernel]).fit(X if X_given is None else X_given, y)
+
+
+def test_a_kernel_matrix_is_square():
+    with pytest.raises(ValueError, match=r"values has shape \(2, 3\): give a square matrix"):
+        GramKernel(np.ones((2, 3)))

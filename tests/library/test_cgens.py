@@ -43,7 +43,7 @@ def test_every_base_and_loss_learns(cancer, base, loss):
     X, y = cancer
     model = CGEns(0.1, 50, base=base, base_options=BASES[base], loss=loss, random_state=0, tol=None)
     assert make_pipeline(StandardScaler(), model).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
-    assert model.n_rounds_ == len(model.coef_) == 50
+    assert model.n_rounds_ == len(model.weights_) == 50
 
 
 @pytest.mark.parametrize("C", [0.02, 0.5])
@@ -86,7 +86,7 @@ def test_pickle_clone_pipeline_and_search(cancer):
     X, y = cancer
     model = CGEns(0.1, 10, tol=None).fit(X, y)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-    np.testing.assert_array_equal(clone(model).fit(X, y).coef_, model.coef_)
+    np.testing.assert_array_equal(clone(model).fit(X, y).weights_, model.weights_)
     search = GridSearchCV(CGEns(n_rounds=10, tol=None), {"C": [0.01, 0.1]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.9
 

@@ -23,9 +23,9 @@ class Fixed(EnsembleClassifier):
     def fit(self, X, y, sample_weight=None):
         self.data = self._check_training(X, y, sample_weight)
         self.hypotheses_ = StumpHypotheses([0, 1, 1], [0.0, 0.0, 1.0], [1, -1, 1], self.n_features_in_)
-        self.coef_, self.intercept_, self.n_rounds_ = np.array(self.coef), 0.5, 3
+        self.weights_, self.intercept_, self.n_rounds_ = np.array(self.coef), 0.5, 3
         if self.path is not None:
-            self.coef_path_ = self.path
+            self.weights_path_ = self.path
         return self
 
 

@@ -197,8 +197,10 @@ def test_without_a_round_the_larger_class_is_predicted(name):
     model, y = getattr(kernsemble, name)(C=1e-3), np.repeat([0, 1], [10, 20])
     model.fit(np.ones((30, 2)) if name != "MultiBoost" else X, y)
     if name == "LPBoost":  # the constant stump is one of its hypotheses, and too dear here
-        assert not model.coef_.any()
-    assert model.n_rounds_ == len(model.objective_path_) == len(model.gap_path_) == len(model.coef_path_) == 0
+        assert not model.weights_.any()
+    assert (
+        model.n_rounds_ == len(model.objective_path_) == len(model.gap_path_) == len(model.weights_path_) == 0
+    )
     assert np.all(model.predict(np.zeros((3, X.shape[1] if name == "MultiBoost" else 2))) == 1)
     assert list(model.staged_predict(np.zeros((3, model.n_features_in_)))) == []
     assert 0.0 <= model.relative_gap_ <= 1e-2

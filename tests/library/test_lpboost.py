@@ -29,7 +29,7 @@ def test_run_to_the_end_every_solver_finds_the_optimum(cancer, solver):
     reference = LPBoost(0.05, 500).fit(X, y)
     assert model.dual_gap_ <= 2e-6 * model.objective_path_[-1]
     assert model.objective_path_[-1] == pytest.approx(reference.objective_path_[-1], rel=1e-5)
-    assert (model.coef_ >= 0).all()
+    assert (model.weights_ >= 0).all()
     assert model.score(X, y) > 0.97
 
 
@@ -37,7 +37,7 @@ def test_objective_is_that_of_the_ensemble(cancer):
     X, y = cancer
     model = LPBoost(0.05, 40, tol=None).fit(X, y)
     slack = np.maximum(1 - np.where(y == "malignant", 1, -1) * model.decision_function(X), 0)
-    assert model.objective_path_[-1] == pytest.approx(model.coef_.sum() + 0.05 * slack.sum(), rel=1e-9)
+    assert model.objective_path_[-1] == pytest.approx(model.weights_.sum() + 0.05 * slack.sum(), rel=1e-9)
     assert (np.diff(model.objective_path_) <= 1e-9).all()
     stages = list(model.staged_decision_function(X))
     np.testing.assert_allclose(stages[-1], model.decision_function(X), atol=1e-10)
@@ -60,7 +60,7 @@ def test_any_cost_gets_a_true_certificate(cancer, C, intercept):
     signs = np.where(y == "malignant", 1, -1)
     slack = np.maximum(1 - signs * model.decision_function(X), 0).sum()
     cost = abs(model.intercept_) if intercept == "penalized" else 0.0
-    objective = model.coef_.sum() + cost + C * slack
+    objective = model.weights_.sum() + cost + C * slack
     if model.n_rounds_:
         assert model.objective_path_[-1] == pytest.approx(objective, rel=1e-9 + 1e-15 * C)
     assert -1e-12 * objective <= model.dual_gap_ <= objective * (1 + 1e-12 + 1e-15 * C)

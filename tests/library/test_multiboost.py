@@ -51,8 +51,8 @@ def test_every_form_learns_and_its_stages_end_in_the_ensemble(wine, form):
     np.testing.assert_allclose(stages[-1], model.decision_function(X), atol=1e-9)
     errors = [np.mean(prediction != y) for prediction in model.staged_predict(X)]
     assert errors[-1] <= errors[0]
-    assert model.n_active_ == np.count_nonzero(model.coef_path_[-1][0])
-    assert len(model.hypotheses_) == len(model.coef_) == len(model.outputs_)
+    assert model.n_active_ == np.count_nonzero(model.weights_path_[-1][0])
+    assert len(model.hypotheses_) == len(model.weights_) == len(model.outputs_)
 
 
 @pytest.mark.parametrize("form", FORMS[:4], ids=lambda form: "-".join(map(str, form.values())))
@@ -87,7 +87,7 @@ def test_both_forms_share_the_optimum_over_all_stumps(rng, C):
         V = -loss
         V[np.arange(30), labels] = loss.sum(axis=1)
         assert every_stump(X, V).max() <= 1 + 1e-4
-        objectives.append(model.coef_.sum() + loss.sum())
+        objectives.append(model.weights_.sum() + loss.sum())
         assert objectives[-1] == pytest.approx(model.objective_path_[-1], rel=1e-9)
     assert objectives[0] == pytest.approx(objectives[1], rel=2e-6)
 
@@ -132,7 +132,7 @@ def test_importances_and_names(wine):
     model = MultiBoost(1e2, 10, tol=None).fit(X, y)
     assert list(model.feature_names_in_) == list(X.columns)
     np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
-    used = np.unique(model.hypotheses_.features[(model.coef_ > 0).any(axis=1)])
+    used = np.unique(model.hypotheses_.features[(model.weights_ > 0).any(axis=1)])
     assert set(np.flatnonzero(model.feature_importances_)) == set(used)
 
 
@@ -140,7 +140,7 @@ def test_pickle_clone_pipeline_and_search(wine):
     X, y = wine
     model = MultiBoost(1e2, 8, tol=None).fit(X, y)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-    np.testing.assert_array_equal(clone(model).fit(X, y).coef_, model.coef_)
+    np.testing.assert_array_equal(clone(model).fit(X, y).weights_, model.weights_)
     search = GridSearchCV(
         make_pipeline(StandardScaler(), MultiBoost(n_rounds=10, tol=None)),
         {"multiboost__C": [10.0, 1e3]},

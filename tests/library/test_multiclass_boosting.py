@@ -74,7 +74,7 @@ def test_models_survive_pickling_and_cloning(method):
     model = method(10, random_state=3).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    np.testing.assert_array_equal(clone(model).fit(X, y).coef_, model.coef_)
+    np.testing.assert_array_equal(clone(model).fit(X, y).weights_, model.weights_)
 
 
 def test_a_code_of_ones_own():

@@ -28,6 +28,7 @@ WARM = [
     k.CGEns(1e3, **FREE),
     k.CGEns(0.1, base="perceptron-pool", random_state=0, **FREE),
     k.CGEnsSLS(0.1, **FREE),
+    k.StreamedCGEns(0.1, **FREE),
     k.LPBoost(**FREE),
     k.LPBoost(solver="dual-simplex", **FREE),
     k.MultiBoost(**FREE),
@@ -65,7 +66,7 @@ def test_more_rounds_are_those_of_one_long_fit(model, weight):
     np.testing.assert_array_equal(answers(again.fit(X, y, sample_weight=weight)), answers(long))
     np.testing.assert_array_equal(answers(warm), answers(long))
     np.testing.assert_array_equal(warm.objective_path_, long.objective_path_)
-    for name in ("coef_", "errors_", "message_", "n_columns_", "validation_path_"):
+    for name in ("weights_", "errors_", "message_", "n_columns_", "validation_path_"):
         if hasattr(long, name):
             np.testing.assert_array_equal(getattr(warm, name), getattr(long, name))
     if hasattr(long, "dual_gap_"):

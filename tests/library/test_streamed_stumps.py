@@ -155,10 +155,10 @@ def test_models_fitted_from_a_file_equal_those_fitted_in_memory(tmp_path, name, 
     X[:, 1] = X[:, 0]
     y = X[:, 1:4].astype(np.float64) @ [1, 2, -1] + X.std() * rng.normal(size=600) > X.mean()
     stored = model.fit(X, y)
-    scores, weights = stored.decision_function(X), stored.coef_
+    scores, weights = stored.decision_function(X), stored.weights_
     file = stored_in(tmp_path, X)
     model.set_params(base=StreamedStumpOracle, base_options={"constant": constant}).fit(file, y)
-    np.testing.assert_array_equal(model.coef_, weights)
+    np.testing.assert_array_equal(model.weights_, weights)
     np.testing.assert_array_equal(model.decision_function(file), scores)
     np.testing.assert_allclose(list(model.staged_decision_function(file))[-1], scores, atol=1e-9)
     figure("Load", "fits from a file", 1, 1, "weights and scores of the fit in memory, bit for bit")

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from support.machinery import reload_paper, write_package
 
+from kernsemble.trials import identity as module_of_identity
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.identity import forget, identity, parts, reach, refused
+from kernsemble.trials.identity import RENAMED, forget, identity, parts, reach, refused
 from kernsemble.trials.registry import available_papers, load_paper
 from kernsemble.trials.rooms import STUDIES
 
@@ -225,6 +226,23 @@ def test_a_definition_may_move_to_another_module(package):
     edit(package, "aside", "from .unrelated import begin as start", "from .base import start")
     assert identities(package) == before
     assert without_import != before
+
+
+def test_an_attribute_renamed_everywhere_does_not_count(package, monkeypatch):
+    edit(package, "other", "return n", "return n.old + getattr(n, 'old', 0)")
+    before = identities(package)
+    edit(package, "other", "old", "new")
+    assert identities(package) != before
+    forget()
+    monkeypatch.setattr(module_of_identity, "RENAMED", {"new": "old"})
+    assert identities(package) == before
+
+
+def test_no_module_sets_an_attribute_under_its_old_and_its_new_name():
+    for path in (ROOT / "src").rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text()))
+        stored = {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+        assert not [new for new, old in RENAMED.items() if {old, new} <= stored], path
 
 
 def test_other_packages_count_by_their_full_names(package):

@@ -175,7 +175,7 @@ def test_sizes_of_boosted_trees_count_their_leaves():
 
 def test_an_ensemble_without_hypotheses_has_size_zero():
     model = MultiBoost(C=100.0, n_rounds=3, tol=None).fit(X_IRIS, Y_IRIS)
-    model.coef_ = np.zeros((0, 3))
+    model.weights_ = np.zeros((0, 3))
     assert trials.count_weighted(model) == 0
 
 

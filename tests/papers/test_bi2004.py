@@ -159,7 +159,7 @@ def test_reading_tr3_afterwards_is_stopping_with_it(classes):
     used, last = trials.rounds_of_rules(long, 4)["TR3"]
     assert (used, last) == (stopped.best_round_, stopped.n_rounds_)
     w, b = trials.weights_after(long, used)
-    np.testing.assert_allclose(w[: len(stopped.coef_)], stopped.coef_, atol=1e-9)
+    np.testing.assert_allclose(w[: len(stopped.weights_)], stopped.weights_, atol=1e-9)
     assert b == pytest.approx(stopped.intercept_)
 
 
@@ -274,7 +274,7 @@ def test_levels_are_read_along_one_run(classes):
     found = small_sets.read_levels(model, [0.5, 0.1, 0.01, 0.0], lambda w, b: np.count_nonzero(w))
     np.testing.assert_array_equal(found["error"], found["columns"])
     assert (np.diff(found["columns"]) >= 0).all()
-    assert found["columns"][-1] == np.count_nonzero(model.coef_)
+    assert found["columns"][-1] == np.count_nonzero(model.weights_)
     t = int(found["columns"][1])
     last = model.objective_path_[-1]
     assert model.objective_path_[t - 1] <= 1.1 * last < model.objective_path_[t - 2]

@@ -112,7 +112,7 @@ def test_stagewise_fit_is_coordinate_descent_with_one_iteration(wine):
     np.testing.assert_array_equal(
         own.errors(wine.X_test, wine.y_test), 100 * np.mean(scores.argmax(axis=1) != wine.y_test)
     )
-    np.testing.assert_allclose(own.snapshots[-1].w.sum(), np.abs(model.coef_).sum(), rtol=1e-6)
+    np.testing.assert_allclose(own.snapshots[-1].w.sum(), np.abs(model.weights_).sum(), rtol=1e-6)
 
 
 def test_boosters_are_the_estimators(wine):
@@ -517,7 +517,7 @@ def test_truncated_weights_are_the_last_ones_and_end_where_the_curve_ends():
     points = [1, 3, 8]
     found = selection.truncated(model, data, points)
     assert found[-1] == selection.curve_of(model, data, points)[-1]
-    kept = model.coef_.copy()
+    kept = model.weights_.copy()
     kept[3:] = 0.0  # one stump a round
     scores = model.hypotheses_.outputs(data.X_test) @ kept
     assert found[1] == pytest.approx(100 * np.mean(scores.argmax(axis=1) != data.y_test))

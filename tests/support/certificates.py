@@ -38,7 +38,7 @@ def _hinge(model, X, y, s, V, H, free=True):
     """Min |w|_1 or 1/2 |w|^2 + sum_i c_i hinge_i; the dual weights are u_i y_i."""
     signs, cost = np.where(y == model.classes_[1], 1.0, -1.0), model.C * s
     slack = np.maximum(0.0, 1.0 - signs * model.decision_function(X))
-    u, scores, w = signs * V, H.T @ V, model.coef_
+    u, scores, w = signs * V, H.T @ V, model.weights_
     squared = getattr(model, "loss", "hinge") == "squared_hinge"
     assert u.min() >= 0.0
     assert squared or np.all(u <= cost * (1.0 + CLOSE))
@@ -55,7 +55,7 @@ def cgens_sls(model, X, y, s, used):
     """Min 1/2 |W|^2 + C/2 sum_i s_i |code_i - f_i|^2; scores are the inner products of f with the codes."""
     codes, U, H = simplex_codes(len(model.classes_)), model.dual_weights_[used], _stumps(X, constant=False)
     K, L = len(codes), codes[np.searchsorted(model.classes_, y)]
-    scores, w = model.decision_function(X), model.coef_
+    scores, w = model.decision_function(X), model.weights_
     if K == 2:  # one score, that of the second class
         scores, w = np.column_stack([-scores, scores]), np.column_stack([-w, w])
     shrink = (K - 1) / K  # codes' codes = K / (K - 1) times the identity
@@ -76,7 +76,7 @@ def multiboost(model, X, y, s, used):
     np.testing.assert_allclose(V.sum(axis=1), 0.0, atol=1e-9)
     assert dual.min() >= 0.0
     assert np.abs(_stumps(X, constant=True).T @ V).max() <= 1.0 + CLOSE
-    return model.coef_.sum() + cost @ np.exp(differences), np.sum(dual * (1.0 - np.log(dual / cost)))
+    return model.weights_.sum() + cost @ np.exp(differences), np.sum(dual * (1.0 - np.log(dual / cost)))
 
 
 def regressor(model, X, y, s, used):
@@ -87,7 +87,7 @@ def regressor(model, X, y, s, used):
     assert np.all(np.abs(V) <= cost * (1.0 + CLOSE))
     assert abs(V.sum()) <= CLOSE * np.abs(V).sum()
     gain = y @ V - model.epsilon * np.abs(V).sum()
-    return 0.5 * model.coef_ @ model.coef_ + cost @ losses, gain - 0.5 * scores @ scores
+    return 0.5 * model.weights_ @ model.weights_ + cost @ losses, gain - 0.5 * scores @ scores
 
 
 def novelty(model, X, y, s, used):
@@ -98,7 +98,7 @@ def novelty(model, X, y, s, used):
     assert np.all(cost * (1.0 + CLOSE) >= V)
     assert abs(V.sum() - 1.0) <= CLOSE
     dual = -0.5 * np.sum(np.maximum(scores, 0.0) ** 2)
-    return 0.5 * model.coef_ @ model.coef_ - r + cost @ losses, dual
+    return 0.5 * model.weights_ @ model.weights_ - r + cost @ losses, dual
 
 
 def exrm(model, X, y, s, used):

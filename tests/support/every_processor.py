@@ -90,7 +90,7 @@ def fit(model, data):
     path = getattr(model, "objective_path_", None)
     return {
         "choices": choices(model),
-        "weights": np.ravel(model.dual_coef_ if path is None else model.coef_).tolist(),
+        "weights": np.ravel(model.dual_coef_ if path is None else model.weights_).tolist(),
         "objectives": np.ravel(model.objective_ if path is None else path).tolist(),
     }
 

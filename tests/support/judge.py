@@ -108,7 +108,7 @@ def _cgens(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
     H = _stump_pool(X, model.intercept == "none")
     lower, upper = l2_bounds(hinge_rows(H, y, c, model.intercept, p))
     loss = c @ np.maximum(0.0, 1.0 - y * model.decision_function(X)) ** p
-    penalty = 0.5 * np.sum(model.coef_**2) + (0.5 * model.intercept_**2) * (model.intercept == "penalized")
+    penalty = 0.5 * np.sum(model.weights_**2) + (0.5 * model.intercept_**2) * (model.intercept == "penalized")
     stated = model.objective_path_[-1] if model.n_rounds_ else penalty + loss
     tol = model.tol if _ends(model, converged) else np.inf
     return [Verdict(stated, model.dual_gap_, penalty + loss, lower, upper, tol, _epsilon_effect(c))]
@@ -128,7 +128,7 @@ def _lpboost(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
     H = _stump_pool(X, model.intercept == "none")
     lower, upper = l1_bounds(hinge_rows(H, y, c, model.intercept))
     loss = c @ np.maximum(0.0, 1.0 - y * model.decision_function(X))
-    attained = np.abs(model.coef_).sum() + abs(model.intercept_) * (model.intercept == "penalized") + loss
+    attained = np.abs(model.weights_).sum() + abs(model.intercept_) * (model.intercept == "penalized") + loss
     stated = model.objective_path_[-1] if model.n_rounds_ else attained
     tol = 1e-5 if _ends(model, converged) else np.inf
     return [Verdict(stated, model.dual_gap_, attained, lower, upper, tol, _epsilon_effect(c))]
@@ -152,7 +152,7 @@ def _simplex(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
     scores = np.atleast_2d(model.decision_function(X).T).T
     f = scores if K == 2 else scores @ codes * (K - 1) / K
     f = f * codes[1, 0] if K == 2 else f
-    own = model.coef_[:, None] if K == 2 else model.coef_ @ codes * (K - 1) / K
+    own = model.weights_[:, None] if K == 2 else model.weights_ @ codes * (K - 1) / K
     attained = 0.5 * np.sum(own**2) + 0.5 * model.C * float(weight @ np.sum((codes[labels] - f) ** 2, axis=1))
     stated = model.objective_path_[-1] if model.n_rounds_ else attained
     tol = model.tol if _ends(model, converged) else np.inf
@@ -176,7 +176,7 @@ def _multiboost(problem: Problem, model: Any, converged: bool) -> list[Verdict]:
         terms = np.where(scaled > 0, scaled * (1.0 - np.log(scaled / share[:, None])), 0.0)
     lower = float(terms.sum())
     stated = model.objective_path_[-1] if model.n_rounds_ else float(U.sum())
-    attained = stated if K == 2 else float(np.abs(model.coef_).sum() + U.sum())
+    attained = stated if K == 2 else float(np.abs(model.weights_).sum() + U.sum())
     tol = model.tol if _ends(model, converged) and model.solver == "newton" else np.inf
     upper = max(lower, attained)
     return [Verdict(stated, model.dual_gap_, attained, lower, upper, 2 * tol, min(1.0, model.C))]
@@ -192,8 +192,8 @@ def _cg_boost(problem: Problem, model: Any, converged: bool) -> list[Verdict] | 
     rows, g = _cg_rows(model, H, y, weight, problem.estimator)
     lower, upper = (l2_bounds if model.norm == "l2" else l1_bounds)(rows)
     penalized = model.intercept == "penalized"
-    w = np.append(model.coef_, model.intercept_) if penalized else model.coef_
-    f = model.hypotheses_.decision(X, model.coef_) + (model.intercept_ if penalized else 0.0)
+    w = np.append(model.weights_, model.intercept_) if penalized else model.weights_
+    f = model.hypotheses_.decision(X, model.weights_) + (model.intercept_ if penalized else 0.0)
     if np.isnan(g).any():
         g[1] = best_margin(y * (f + g[0]), model.nu)
     attained = (0.5 * w @ w if model.norm == "l2" else np.abs(w).sum()) + rows.losses(f, g)
@@ -206,7 +206,7 @@ def _cg_boost(problem: Problem, model: Any, converged: bool) -> list[Verdict] | 
 
 def _sizes(model: Any, X: np.ndarray) -> np.ndarray:
     """What the output at each sample is rounded relative to: the sum of its terms without their signs."""
-    return np.abs(model.hypotheses_.outputs(X)) @ np.abs(model.coef_) + np.abs(model.intercept_)
+    return np.abs(model.hypotheses_.outputs(X)) @ np.abs(model.weights_) + np.abs(model.intercept_)
 
 
 def _cg_rows(model: Any, H: np.ndarray, y: np.ndarray, weight: np.ndarray, name: str):
@@ -362,7 +362,7 @@ def _decayed(prior: np.ndarray, margins: np.ndarray, axis: int | None = 0) -> np
 
 def _adaboost_price(model, chosen, own, weight, t, step):
     y = np.where(own[:, 1], 1.0, -1.0)
-    margins = y * (chosen[:, :t] @ model.coef_[:t])
+    margins = y * (chosen[:, :t] @ model.weights_[:t])
     return (_decayed(weight, margins) * y)[:, None]
 
 
@@ -372,20 +372,20 @@ def _mo_price(model, chosen, own, weight, t, step):
     for s in range(step):
         rows = np.arange(s, t * step, step)
         k = int(np.flatnonzero(model.code_[:, s] > 0)[0])
-        margins[:, s] = Y[:, s] * (chosen[:, rows] @ model.coef_[rows, k])
+        margins[:, s] = Y[:, s] * (chosen[:, rows] @ model.weights_[rows, k])
     return _decayed(weight[:, None], margins) * Y
 
 
 def _mh_price(model, chosen, own, weight, t, step):
     Y = np.where(own, 1.0, -1.0)
-    return _decayed(weight[:, None], Y * (chosen[:, :t] @ model.coef_[:t]), None) * Y
+    return _decayed(weight[:, None], Y * (chosen[:, :t] @ model.weights_[:t]), None) * Y
 
 
 def _ecc_price(model, chosen, own, weight, t, step):
-    F = chosen[:, :t] @ model.coef_[:t]
+    F = chosen[:, :t] @ model.weights_[:t]
     margins = np.where(own, np.inf, 0.5 * (F[own][:, None] - F))
     D = np.where(own, 0.0, weight[:, None]) * np.exp(margins.min() - margins)
-    colors = np.sign(model.coef_[t])
+    colors = np.sign(model.weights_[t])
     y = own @ colors
     return ((D * (colors != y[:, None])).sum(axis=1) * y)[:, None]
 

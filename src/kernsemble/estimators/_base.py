@@ -6,10 +6,10 @@ inherits the rest. ``fit`` begins with ``data = self._check_training(X, y, sampl
 0..K-1, ``data.signs`` as -1/+1. It ends by setting
 
 - ``hypotheses_``: what ``oracle.collect(keys)`` returned, J of them;
-- ``coef_``: (J,) for a two-class score, (J, K) for one score a class; ``intercept_``: a float or (K,);
+- ``weights_``: (J,) for a two-class score, (J, K) for one score a class; ``intercept_``: a float or (K,);
 - ``n_rounds_``: rounds that were run;
 - for the ``staged_*`` methods: nothing more if every round adds equally many hypotheses and leaves earlier
-  weights alone (stage-wise methods); otherwise ``coef_path_``, one ``(w, b)`` a round, w over the first
+  weights alone (stage-wise methods); otherwise ``weights_path_``, one ``(w, b)`` a round, w over the first
   ``len(w)`` hypotheses (fully corrective methods).
 
 ``for _ in progress(self.n_rounds, self.verbose, type(self).__name__)`` draws a bar when ``verbose`` asks
@@ -297,7 +297,7 @@ class EnsembleClassifier(ClassifierMixin, CheckedInput):
 
     def _decide(self, X: np.ndarray) -> np.ndarray:
         """Scores of checked rows."""
-        return self.hypotheses_.decision(X, self.coef_, self.intercept_)
+        return self.hypotheses_.decision(X, self.weights_, self.intercept_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of the largest score; a tie goes to the first class.
@@ -310,9 +310,9 @@ class EnsembleClassifier(ClassifierMixin, CheckedInput):
         """Yield ``decision_function(X)`` after each round; nothing where no round was run."""
         X = self._check_input(X)
         H = self.hypotheses_.outputs(X)
-        if hasattr(self, "coef_path_"):
+        if hasattr(self, "weights_path_"):
             H = np.asarray(H, dtype=np.float64, order="F")
-            for w, b in self.coef_path_:
+            for w, b in self.weights_path_:
                 yield H[:, : len(w)] @ w + b
         else:
             yield from self._staged_sums(H)
@@ -325,10 +325,10 @@ class EnsembleClassifier(ClassifierMixin, CheckedInput):
     def _staged_sums(self, H: np.ndarray) -> Iterator[np.ndarray]:
         """Yield running sums over rounds that add equally many hypotheses."""
         step = max(1, H.shape[1] // max(1, self.n_rounds_))
-        scores = np.zeros((len(H), *self.coef_.shape[1:])) + self.intercept_
+        scores = np.zeros((len(H), *self.weights_.shape[1:])) + self.intercept_
         for start in range(0, H.shape[1], step):
             rows = slice(start, start + step)
-            scores = scores + H[:, rows] @ self.coef_[rows]
+            scores = scores + H[:, rows] @ self.weights_[rows]
             yield scores
 
     def _classes_of(self, scores: np.ndarray) -> np.ndarray:
@@ -340,7 +340,7 @@ class EnsembleClassifier(ClassifierMixin, CheckedInput):
 
     def _is_empty(self) -> bool:
         """Whether the scores are 0 whatever X is."""
-        return not (np.any(getattr(self, "coef_", True)) or np.any(self.intercept_))
+        return not (np.any(getattr(self, "weights_", True)) or np.any(self.intercept_))
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -351,4 +351,4 @@ class EnsembleClassifier(ClassifierMixin, CheckedInput):
                 f"feature_importances_ exists for stumps only; this {type(self).__name__} was fitted with "
                 f"{type(self.hypotheses_).__name__}."
             )
-        return self.hypotheses_.feature_importances(self.coef_)
+        return self.hypotheses_.feature_importances(self.weights_)

@@ -166,7 +166,7 @@ class CGBoostBase(CheckedInput):
         solution = found.solution
         self.hypotheses_ = oracle.collect(found.keys)
         self.kernels_ = oracle.kernels
-        self.coef_path_ = list(found.weights)
+        self.weights_path_ = list(found.weights)
         self.n_rounds_ = len(found.rounds)
         self.best_round_ = self.n_rounds_
         if watch is not None:
@@ -174,7 +174,7 @@ class CGBoostBase(CheckedInput):
             if watch.stops and watch.losses:
                 self.best_round_ = int(np.argmin(watch.losses)) + 1
         w, b = found.weights[self.best_round_ - 1] if found.weights else (solution.w, solution.b)
-        self.coef_ = np.append(w, np.zeros(len(found.keys) - len(w)))
+        self.weights_ = np.append(w, np.zeros(len(found.keys) - len(w)))
         self.intercept_ = b
         self.objective_path_ = found.path("objective")
         self.gap_path_ = found.path("full_gap")
@@ -183,8 +183,9 @@ class CGBoostBase(CheckedInput):
         self.master_seconds_path_ = found.path("master_seconds")
         self.columns_scanned_path_ = np.array([search.n_scanned for search in oracle.searches])
         self.termination_rounds_ = _rounds_of_rules(found, oracle)
-        self.n_columns_ = self.hypotheses_.counts(self.coef_)
-        self.n_kernel_evaluations_ = self.hypotheses_.n_evaluations(self.coef_)
+        self.n_columns_ = self.hypotheses_.counts(self.weights_)
+        self.n_kernel_evaluations_ = self.hypotheses_.n_evaluations(self.weights_)
+        self.kernel_weights_ = _shares(self.hypotheses_.parts(oracle.X, self.weights_))
         self.message_ = found.message
 
     def _warn_unless_done(self, found: ColumnGeneration, rule: str) -> None:
@@ -201,13 +202,13 @@ class CGBoostBase(CheckedInput):
         """Return the ensemble's values at X."""
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        return self.hypotheses_.decision(X, self.coef_, self.intercept_)
+        return self.hypotheses_.decision(X, self.weights_, self.intercept_)
 
     def columns_path(self) -> dict[str, np.ndarray]:
         """Number of columns with a weight after each round, by kernel."""
         counts = [
             self.hypotheses_.counts(np.append(w, np.zeros(len(self.hypotheses_) - len(w))))
-            for w, _ in self.coef_path_
+            for w, _ in self.weights_path_
         ]
         return {name: np.array([count[name] for count in counts]) for name in self.n_columns_}
 
@@ -220,6 +221,14 @@ def _refuse_huge_columns(oracle: KernelColumns, limit: float) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             values = kernel.matrix(X, far)
         refuse_huge(values, limit, f"Kernel {kernel.name!r}")
+
+
+def _shares(parts: dict[str, np.ndarray]) -> dict[str, float]:
+    """Share of each part in the sum of their standard deviations."""
+    with np.errstate(over="ignore"):  # of large entries
+        spreads = {name: float(np.std(part)) for name, part in parts.items()}
+    total = sum(spreads.values()) or 1.0
+    return {name: spread / total for name, spread in spreads.items()}
 
 
 class _Watch:

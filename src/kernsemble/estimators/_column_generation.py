@@ -103,11 +103,11 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
     def _decide(self, X: np.ndarray) -> np.ndarray:
         """Scores of checked rows; of two classes, votes that end in a draw but for rounding score 0."""
         scores = super()._decide(X)
-        return clear_ties(scores, self.coef_, self.intercept_) if scores.ndim == 1 else scores
+        return clear_ties(scores, self.weights_, self.intercept_) if scores.ndim == 1 else scores
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """Yield ``decision_function(X)`` after each round; nothing where no round was run."""
-        for scores, (w, b) in zip(super().staged_decision_function(X), self.coef_path_, strict=True):
+        for scores, (w, b) in zip(super().staged_decision_function(X), self.weights_path_, strict=True):
             yield clear_ties(scores, w, b) if scores.ndim == 1 else scores
 
     def _check_cost(self) -> None:
@@ -154,8 +154,8 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
     def _keep(self, oracle: Oracle, result: ColumnGeneration) -> None:
         """Set the fitted attributes."""
         self.hypotheses_ = oracle.collect(result.keys)
-        self.coef_, self.intercept_ = result.solution.w, result.solution.b
-        self.coef_path_ = list(result.weights)
+        self.weights_, self.intercept_ = result.solution.w, result.solution.b
+        self.weights_path_ = list(result.weights)
         self.objective_path_, self.gap_path_ = result.path("objective"), result.path("full_gap")
         self.rounds_, self.n_rounds_ = result.rounds, len(result.rounds)
         self.dual_gap_, self.relative_gap_ = float(result.gap), result.relative_gap

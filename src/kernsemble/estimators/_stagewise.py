@@ -120,7 +120,7 @@ class StagewiseClassifier(ProbabilisticClassifier, EnsembleClassifier):
         if W.ndim == 2 and len(self.classes_) == 2:  # one score, positive for the second class
             W = W[:, 1] - W[:, 0]
         self.hypotheses_ = oracle.collect(found.keys)
-        self.coef_, self.intercept_ = W, 0.0
+        self.weights_, self.intercept_ = W, 0.0
         self.errors_, self.objective_path_, self.message_ = found.errors, found.losses, found.message
         self.n_rounds_ = len(found.losses)
 

@@ -50,7 +50,7 @@ class AdaBoost(StagewiseClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         One hypothesis a round.
-    coef_ : ndarray of shape ``(n_rounds_,)``
+    weights_ : ndarray of shape ``(n_rounds_,)``
         Their weights.
     intercept_ : float
         0.0.

@@ -12,7 +12,7 @@ later kernel's turn comes where its columns promise about twice as much as those
 A composite kernel, "linear+rbf", is one kernel of the library that is a sum: the rival of the mixture
 ["linear", "rbf"].
 
-bi2004 symbols: alpha = ``coef_``, b = ``intercept_``, S = ``kernels``, T = ``n_rounds``.
+bi2004 symbols: alpha = ``weights_``, b = ``intercept_``, S = ``kernels``, T = ``n_rounds``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
     Parameters
     ----------
     kernels : sequence of str, Kernel or callable, default=("linear", "quadratic", "rbf")
-        The library, in the order of priority; see `kernsemble.hypotheses.kernel_library`.
+        The library, in the order of priority: names ("linear", "quadratic", "rbf", or several joined by "+"
+        for their sum), functions of (X, Z), and the classes of `kernsemble.hypotheses.kernel_library`, such
+        as `FeatureKernel` for a group of features and `GramKernel` for a kernel matrix.
     C : float, default=1.0
         Weight of the SUM of losses: for that of their mean, divide by the number of samples.
     norm : {"l2", "l1"}, default="l2"
@@ -98,7 +100,7 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         Class labels.
     hypotheses_ : KernelExpansion
         The columns, in the order in which they were generated.
-    coef_ : ndarray of shape (n_columns,)
+    weights_ : ndarray of shape (n_columns,)
         alpha.
     intercept_ : float
         b.
@@ -106,6 +108,9 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         Rounds run, and the round whose weights are used (the last, unless TR3 chose another).
     n_columns_ : dict of str to int
         Columns with a weight, by kernel: C_l, C_q, C_r of the paper's tables.
+    kernel_weights_ : dict of str to float
+        Share of each kernel in the scores: the standard deviation of what its columns add to them over the
+        training samples, divided by the sum of these.
     n_kernel_evaluations_ : int
         Kernel values that one prediction computes; linear columns collapse into one weight vector.
     dual_gap_ : float
@@ -126,7 +131,7 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         Error on the validation data after each round, if there is any.
     termination_rounds_ : dict
         Rounds after which TR1 would have stopped and TR2 did; None if not reached.
-    coef_path_ : list of (w, b)
+    weights_path_ : list of (w, b)
         Weights after each round.
 
     References

@@ -3,7 +3,7 @@ r"""CG-Boost for novelty detection: the one-class problem over a mixture of kern
 bi2004 says (section 4) that the approach applies; `masters.quadratic` writes the problem down. The rest is as
 in `cg_boost`.
 
-bi2004 symbols: alpha = ``coef_``, S = ``kernels``, T = ``n_rounds``.
+bi2004 symbols: alpha = ``weights_``, S = ``kernels``, T = ``n_rounds``.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ n_jobs, verbose
     ----------
     offset_ : float
         The margin: scores below it are novel.
-    hypotheses_, coef_, intercept_, n_rounds_, n_columns_, n_kernel_evaluations_, dual_gap_, \
-relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_, coef_path_
+    hypotheses_, weights_, intercept_, n_rounds_, n_columns_, kernel_weights_, n_kernel_evaluations_, \
+dual_gap_, relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_, weights_path_
         As in `CGBoostClassifier`. The dual weights are not negative and sum to 1, so the gap of a few rounds
         may exceed the objective; it is that of ``offset_``, the best margin of the weights.
 
@@ -117,7 +117,7 @@ relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_,
         oracle, master = self._run((used, positive), used, master, bound)
         self.offset_, objective = _best_margin(self._scores(used), bound)
         V = _feasible(master.pricing_weights(), bound)
-        self._certify(oracle, V, used, objective + 0.5 * float(self.coef_ @ self.coef_))
+        self._certify(oracle, V, used, objective + 0.5 * float(self.weights_ @ self.weights_))
         self.dual_weights_ = at_rows(self.dual_weights_, weight > 0)
         return self
 

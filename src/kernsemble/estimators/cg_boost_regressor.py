@@ -3,7 +3,7 @@ r"""CG-Boost (bi2004, section 4.3) for values: the epsilon-insensitive loss over
 The problem is (13), or its l1 form, or its nu form; columns are priced with u_i - v_i as in (14). The rest is
 as in `cg_boost`.
 
-bi2004 symbols: alpha = ``coef_``, b = ``intercept_``, S = ``kernels``, T = ``n_rounds``.
+bi2004 symbols: alpha = ``weights_``, b = ``intercept_``, S = ``kernels``, T = ``n_rounds``.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ random_state, warm_start, n_jobs, verbose
     ----------
     epsilon_ : float
         The tube: ``epsilon``, or what the nu form found.
-    hypotheses_, coef_, intercept_, n_rounds_, best_round_, n_columns_, n_kernel_evaluations_, dual_gap_, \
-relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_, oracle_seconds_path_, \
-master_seconds_path_, validation_path_, termination_rounds_, coef_path_
+    hypotheses_, weights_, intercept_, n_rounds_, best_round_, n_columns_, kernel_weights_, \
+n_kernel_evaluations_, dual_gap_, relative_gap_, dual_weights_, objective_path_, gap_path_, \
+columns_scanned_path_, oracle_seconds_path_, master_seconds_path_, validation_path_, termination_rounds_, \
+weights_path_
         As in `CGBoostClassifier`.
 
     References
@@ -159,7 +160,7 @@ master_seconds_path_, validation_path_, termination_rounds_, coef_path_
         check_is_fitted(self)
         H = self.hypotheses_.outputs(self._validated(X, reset=False))
         H = np.asfortranarray(H)
-        for w, b in self.coef_path_:
+        for w, b in self.weights_path_:
             yield H[:, : len(w)] @ w + b
 
     def _master(self, y: np.ndarray, weight: np.ndarray) -> tuple[Master, np.ndarray]:

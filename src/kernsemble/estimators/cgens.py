@@ -76,11 +76,11 @@ class CGEns(ColumnGenerationClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         The hypotheses, in the order found.
-    coef_ : ndarray of shape ``(n_rounds_,)``
+    weights_ : ndarray of shape ``(n_rounds_,)``
         Their weights.
     intercept_ : float
         The intercept.
-    coef_path_ : list of (ndarray, float)
+    weights_path_ : list of (ndarray, float)
         Weights and intercept after each round.
     objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round, and duality gap over all hypotheses (nan where it was not computed).
@@ -155,21 +155,21 @@ class CGEns(ColumnGenerationClassifier):
         """State the objective of the model as it is: at a large C, C times the rounding of margins counts."""
         if self.n_rounds_ == 0 or self.C * data.weight.sum() <= _LARGE * self.objective_path_[-1]:
             return
-        margins = data.signs * self.hypotheses_.decision(data.X, self.coef_, self.intercept_)
+        margins = data.signs * self.hypotheses_.decision(data.X, self.weights_, self.intercept_)
         objective = self._objective(margins, data.weight, 1.0)
         nearest = float(margins.min())
         longer = (1.0 + _BEYOND) / nearest if 0.0 < nearest < 1.0 else 1.0
         if (value := self._objective(margins, data.weight, longer)) < objective:
             objective = value
-            self.coef_, self.intercept_ = longer * self.coef_, longer * self.intercept_
-            self.coef_path_[-1] = self.coef_, self.intercept_
+            self.weights_, self.intercept_ = longer * self.weights_, longer * self.intercept_
+            self.weights_path_[-1] = self.weights_, self.intercept_
         self.dual_gap_ = self.gap_path_[-1] = max(self.dual_gap_ + objective - self.objective_path_[-1], 0.0)
         self.objective_path_[-1] = objective
         self.relative_gap_ = relative(self.dual_gap_, objective)
 
     def _objective(self, margins: np.ndarray, weight: np.ndarray, longer: float) -> float:
         """Objective of a multiple of the model, whose margins are given."""
-        w, b = longer * self.coef_, longer * self.intercept_ * (self.intercept == "penalized")
+        w, b = longer * self.weights_, longer * self.intercept_ * (self.intercept == "penalized")
         slack = np.maximum(1.0 - longer * margins, 0.0)
         losses = slack if self.loss == "hinge" else slack**2
         return float(0.5 * (w @ w + b * b) + self.C * (weight @ losses))

@@ -58,11 +58,11 @@ class CGEnsSLS(ColumnGenerationClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         The hypotheses, in the order found.
-    coef_ : ndarray of shape ``(n_rounds_, n_classes)``, or ``(n_rounds_,)`` for two classes
+    weights_ : ndarray of shape ``(n_rounds_, n_classes)``, or ``(n_rounds_,)`` for two classes
         Weights of the inner products of f with the codes, by which (15) classifies.
     intercept_ : ndarray of shape (n_classes,), or float for two classes
         Intercepts of the same.
-    coef_path_ : list of (ndarray, ndarray or float)
+    weights_path_ : list of (ndarray, ndarray or float)
         Both after each round.
     objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round, and duality gap over all hypotheses (nan where it was not computed).
@@ -140,8 +140,8 @@ class CGEnsSLS(ColumnGenerationClassifier):
         codes = simplex_codes(len(self.classes_)).T
         # Two classes have the codes 1 and -1: one score, positive for the second class.
         to_scores = codes if codes.shape[1] > 2 else codes[0, 1]
-        self.coef_path_ = [self._as_scores(w, b, to_scores) for w, b in self.coef_path_]
-        self.coef_, self.intercept_ = self._as_scores(self.coef_, self.intercept_, to_scores)
+        self.weights_path_ = [self._as_scores(w, b, to_scores) for w, b in self.weights_path_]
+        self.weights_, self.intercept_ = self._as_scores(self.weights_, self.intercept_, to_scores)
 
     @staticmethod
     def _as_scores(w, b, to_scores):

@@ -64,11 +64,11 @@ class LPBoost(ColumnGenerationClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         The hypotheses, in the order found.
-    coef_ : ndarray of shape ``(n_rounds_,)``
+    weights_ : ndarray of shape ``(n_rounds_,)``
         Their weights; many are 0.
     intercept_ : float
         The intercept.
-    coef_path_ : list of (ndarray, float)
+    weights_path_ : list of (ndarray, float)
         Weights and intercept after each round.
     objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round, and duality gap over all hypotheses.

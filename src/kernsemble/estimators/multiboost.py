@@ -83,15 +83,15 @@ class MultiBoost(ProbabilisticClassifier, ColumnGenerationClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         The distinct hypotheses of the classes, in the order found.
-    coef_ : ndarray of shape (n_hypotheses, n_classes), or (n_hypotheses,) for two classes
+    weights_ : ndarray of shape (n_hypotheses, n_classes), or (n_hypotheses,) for two classes
         Their weights.
     outputs_ : ndarray of shape (n_hypotheses,)
         The class each hypothesis was found for.
     intercept_ : float
         0.0.
-    coef_path_ : list of (ndarray, float)
+    weights_path_ : list of (ndarray, float)
         Weights after each round over the hypotheses found by then: of shape (n,) if each belongs to one
-        class, otherwise as ``coef_``.
+        class, otherwise as ``weights_``.
     objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round, and duality gap over all hypotheses.
     dual_gap_ : float
@@ -218,8 +218,8 @@ class MultiBoost(ProbabilisticClassifier, ColumnGenerationClassifier):
             weights=[(self._path_weights(w[distinct[distinct < len(w)]]), b) for w, b in result.weights],
         )
         super()._keep(oracle, result)
-        self.n_active_ = int(np.count_nonzero(self.coef_))
-        self.coef_ = self._scores_weights(self.coef_)
+        self.n_active_ = int(np.count_nonzero(self.weights_))
+        self.weights_ = self._scores_weights(self.weights_)
 
     def _scores_weights(self, w: np.ndarray) -> np.ndarray:
         """Weights that turn outputs into scores: (n, n_classes), or (n,) for two classes."""
@@ -238,7 +238,7 @@ class MultiBoost(ProbabilisticClassifier, ColumnGenerationClassifier):
             return
         H = self.hypotheses_.outputs(self._check_input(X))
         for start in range(0, self.n_rounds_, _BLOCK):
-            yield from self._staged_block(H, self.coef_path_[start : start + _BLOCK])
+            yield from self._staged_block(H, self.weights_path_[start : start + _BLOCK])
 
     def _staged_block(self, H: np.ndarray, path: list) -> np.ndarray:
         """Scores after some rounds, (n_rounds, n_samples, n_classes): one product for each class."""

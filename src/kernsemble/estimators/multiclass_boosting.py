@@ -55,7 +55,7 @@ class AdaBoostMH(StagewiseClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         One hypothesis a round.
-    coef_ : ndarray of shape ``(n_rounds_, n_classes)``, or ``(n_rounds_,)`` for two classes
+    weights_ : ndarray of shape ``(n_rounds_, n_classes)``, or ``(n_rounds_,)`` for two classes
         Votes times weights.
     intercept_ : float
         0.0.
@@ -162,7 +162,7 @@ class AdaBoostECC(StagewiseClassifier):
         Class labels.
     hypotheses_ : Hypotheses
         One hypothesis a round.
-    coef_ : ndarray of shape ``(n_rounds_, n_classes)``, or ``(n_rounds_,)`` for two classes
+    weights_ : ndarray of shape ``(n_rounds_, n_classes)``, or ``(n_rounds_,)`` for two classes
         Colors times weights.
     intercept_ : float
         0.0.
@@ -287,7 +287,7 @@ default="one-against-all"
         The code.
     hypotheses_ : Hypotheses
         ``n_columns`` hypotheses a round.
-    coef_ : ndarray of shape ``(n_rounds_ * n_columns, n_classes)``, or 1-d for two classes
+    weights_ : ndarray of shape ``(n_rounds_ * n_columns, n_classes)``, or 1-d for two classes
         Their weights, in the score of every class that has +1 in their column.
     intercept_ : float
         0.0.

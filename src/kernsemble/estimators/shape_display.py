@@ -42,7 +42,7 @@ def shape_functions(estimator: Any) -> list[ShapeFunction]:
     stumps = getattr(estimator, "hypotheses_", None)
     if not hasattr(stumps, "thresholds"):
         raise TypeError(f"{label(estimator)} is no additive model: stumps, or the stump kernel, are.")
-    weights = estimator.coef_.reshape(len(stumps), -1) * stumps.signs[:, None]
+    weights = estimator.weights_.reshape(len(stumps), -1) * stumps.signs[:, None]
     functions = []
     for feature in range(estimator.n_features_in_):
         mine = np.flatnonzero((stumps.features == feature) & np.isfinite(stumps.thresholds))

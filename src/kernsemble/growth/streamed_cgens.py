@@ -22,20 +22,24 @@ class StreamedCGEns(ColumnGenerationClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
+    C : float, default=0.01
         Weight of the sum of losses.
-    n_rounds : int, default=100
+    n_rounds : int, default=500
         Largest number of rounds, and so of stumps.
     intercept : {"free", "penalized", "none"}, default="free"
         As in `CGEns`.
-    tol : float, default=1e-3
-        Relative duality gap. Each restricted problem is solved to half of it; the fit ends when the problem
-        over all stumps meets it.
+    tol : float or None, default=1e-2
+        Relative duality gap; None runs ``n_rounds``. Each restricted problem is solved to half of it; the
+        fit ends when the problem over all stumps meets it.
     directory : path, default=None
         Where codes of float data go, 2 bytes an entry, unless they are few; None is the directory for
         temporary files.
     class_weight : dict, "balanced" or None, default=None
         Factors of the sample weights, by class; "balanced" gives each class the same total.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on with the last fit, of the same data: more rounds are those of one long fit.
+    n_jobs : int or None, default=None
+        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Draw a progress bar; 2 leaves it there.
 
@@ -78,6 +82,8 @@ class StreamedCGEns(ColumnGenerationClassifier):
         tol: float | None = 1e-2,
         directory: str | PathLike | None = None,
         class_weight: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
         self.C = C
@@ -86,6 +92,8 @@ class StreamedCGEns(ColumnGenerationClassifier):
         self.tol = tol
         self.directory = directory
         self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _base_options(self) -> Mapping[str, Any]:

@@ -104,6 +104,13 @@ class KernelExpansion:
                 total += kernel.decision(X, Z[used], W[position][used])
         return total + b
 
+    def parts(self, X: np.ndarray, w: np.ndarray) -> dict[str, np.ndarray]:
+        """What each kernel's columns add to ``outputs(X) @ w``, by the kernel's name."""
+        return {
+            name: kernel.decision(X, Z, w[position])
+            for (name, position), kernel, Z in zip(self._named(), self.kernels, self.centers, strict=True)
+        }
+
     def counts(self, W: np.ndarray) -> dict[str, int]:
         """Number of columns with a weight, by the kernel's name."""
         return {name: int(_nonzero(W[position]).sum()) for name, position in self._named()}

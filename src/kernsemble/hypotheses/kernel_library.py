@@ -307,6 +307,125 @@ class CompositeKernel(Kernel):
         return sum(weight * term for weight, term in zip(self.mu, terms, strict=True))
 
 
+@dataclass(frozen=True)
+class FeatureKernel(Kernel):
+    """A kernel of a group of features: a library of several is one of views of the data.
+
+    Parameters
+    ----------
+    features : sequence of int
+        Columns of X that the kernel looks at.
+    kernel : Kernel, str or callable, default="rbf"
+        The kernel of these columns.
+    called : str, default=""
+        Name of the group; by default that of the kernel with the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kernel = FeatureKernel([1], "linear")
+    >>> kernel.name, kernel.matrix(np.array([[5.0, 2.0]]), np.array([[7.0, 3.0]]))
+    ('linear[1]', array([[6.]]))
+    """
+
+    features: Sequence[int]
+    kernel: Kernel | str | Callable = "rbf"
+    called: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name of the group."""
+        return self.called or f"{as_kernel(self.kernel).name}{list(self.features)}"
+
+    @property
+    def structured(self) -> bool:
+        """Whether the kernel of the columns is."""
+        return as_kernel(self.kernel).structured
+
+    def resolve(self, X: np.ndarray) -> FeatureKernel:
+        """Return the kernel with scales that depend on the training set's columns filled in."""
+        n_features = X.shape[1]
+        if not len(self.features) or not all(-n_features <= column < n_features for column in self.features):
+            raise ValueError(
+                f"features={self.features!r}: name at least one column of X, from 0 to {n_features - 1}."
+            )
+        return replace(self, kernel=as_kernel(self.kernel).resolve(self._group(X)))
+
+    def matrix(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Kernel values of shape (len(X), len(Z))."""
+        return as_kernel(self.kernel).matrix(self._group(X), self._group(Z))
+
+    def scores(self, X: np.ndarray, V: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """``V @ matrix(X, Z)``, in the way of the kernel of the columns."""
+        return as_kernel(self.kernel).scores(self._group(X), V, self._group(Z))
+
+    def decision(self, X: np.ndarray, Z: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """``matrix(X, Z) @ w``, in the way of the kernel of the columns."""
+        return as_kernel(self.kernel).decision(self._group(X), self._group(Z), w)
+
+    def n_evaluations(self, n_centers: int) -> int:
+        """Kernel values that one prediction computes from so many centers."""
+        return as_kernel(self.kernel).n_evaluations(n_centers)
+
+    def _group(self, X: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(X[:, list(self.features)])
+
+
+@dataclass(frozen=True, eq=False)
+class GramKernel(Kernel):
+    """A kernel given as its matrix over all samples: X then is their numbers, one column of integers.
+
+    Folds and searches pick numbers, so the same matrix, or list of matrices, serves training and prediction.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n)
+        Kernel values of all samples, those to predict for among them; kept as they are, not copied.
+    called : str, default="gram"
+        Name of the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kernel = GramKernel(np.array([[4.0, 1.0], [1.0, 9.0]]))
+    >>> kernel.matrix(np.array([[1.0]]), np.array([[0.0], [1.0]]))
+    array([[1., 9.]])
+    """
+
+    values: np.ndarray = field(repr=False)
+    called: str = "gram"
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.values) != 2 or len(self.values) != len(self.values[0]):
+            raise ValueError(f"values has shape {np.shape(self.values)}: give a square matrix.")
+
+    def __deepcopy__(self, memo: dict) -> GramKernel:
+        """Return itself: folds and searches share the matrix."""
+        return self
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel."""
+        return self.called
+
+    def matrix(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Kernel values of shape (len(X), len(Z))."""
+        values = np.asarray(self.values)[np.ix_(self._numbers(X), self._numbers(Z))]
+        return values.astype(np.float64, copy=False)
+
+    def _numbers(self, X: np.ndarray) -> np.ndarray:
+        numbers = X[:, 0].astype(np.intp)
+        right = X.shape[1] == 1 and np.all(
+            (X[:, 0] == numbers) & (numbers >= 0) & (numbers < len(self.values))
+        )
+        if not right:
+            raise ValueError(
+                f"Kernel {self.name!r} is a matrix of {len(self.values)} samples: X must be their numbers, "
+                f"one column of integers from 0 to {len(self.values) - 1}."
+            )
+        return numbers
+
+
 _BY_NAME = {
     "gaussian": GaussianKernel,  # the same as rbf
     "linear": LinearKernel,

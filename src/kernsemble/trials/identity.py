@@ -10,8 +10,9 @@ to the next and from module to module. Each definition is written as its syntax 
 
 So a renamed module, function, class or local variable, a definition that moves and a message in other words
 leave the identity as it is; another constant or operator changes it. Parameters, attributes, methods and
-keywords keep their names, because code may use them from anywhere. Definitions that use each other are told
-apart by repeated hashing: each round, the hash of a definition takes in the last hashes of those it uses.
+keywords keep their names, because code may use them from anywhere; an attribute that was renamed everywhere
+is listed in `RENAMED` and counts under the name it had. Definitions that use each other are told apart by
+repeated hashing: each round, the hash of a definition takes in the last hashes of those it uses.
 
 What looks at names would make this false, and is refused in what trials reach (`refused`).
 
@@ -38,6 +39,7 @@ from kernsemble.trials.rooms import STUDIES
 GUARDED_BY_CHECKSUM = frozenset({"kernsemble.data.store", "kernsemble.data.sources"})
 WORDS = frozenset({("kernsemble.hypotheses.base", "label")})
 SEEDS = ("kernsemble.trials.trial", "Trial")  # of every trial's random numbers
+RENAMED = {"weights_": "coef_", "weights_path_": "coef_path_"}  # attributes, as they were before
 DIGITS = 12
 EVERYTHING = "*"  # all that a module defines
 ON_IMPORT = ""  # what a module does on import without binding a name
@@ -343,7 +345,8 @@ class _Writer(ast.NodeVisitor):
             if isinstance(item, ast.AST):
                 self.visit(item)
             else:
-                self.pieces.append(f"{type(item).__name__}:{item!r}")
+                known = RENAMED.get(item, item) if isinstance(item, str) else item
+                self.pieces.append(f"{type(known).__name__}:{known!r}")
 
     # names
 

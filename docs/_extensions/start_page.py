@@ -13,6 +13,7 @@ from ledger_pages import read_statements
 from ledger_places import Names, read_places
 from notebook_figures import description, figure_names, figure_places
 from pictures import picture
+from pieces import article_of, raw
 from wall import wall_page
 
 from kernsemble.report.ledger import LedgerRow, read_ledger, score_table, totals
@@ -72,7 +73,7 @@ def article_list(root: Path) -> str:
     """Return the table of contents of the rendered articles, in the order of the papers."""
     entries = []
     for key in STUDIES:
-        article = root / "results" / "paper" / key / f"{key}.ipynb"
+        article = article_of(root, key)
         if article.is_file():
             first = nbformat.read(article, as_version=4).cells[0].source
             title = first.partition("\n")[0].lstrip("# ")
@@ -87,7 +88,7 @@ def paper_gallery(root: Path, key: str, exports: Path) -> str:
     figures = sorted((folder / "figures").glob("*.svg"))
     if not figures:
         return ""
-    article = folder / f"{key}.ipynb"
+    article = article_of(root, key)
     places = {}
     if article.is_file():
         places = figure_places(nbformat.read(article, as_version=4), figure_names(folder))
@@ -115,7 +116,7 @@ def across_gallery(root: Path, exports: Path) -> str:
 
 
 def _gallery(items: list[str]) -> str:
-    return "```{raw} html\n" + "\n".join(['<ul class="gallery">', *items, "</ul>"]) + "\n```"
+    return raw("\n".join(['<ul class="gallery">', *items, "</ul>"]))
 
 
 def _item(link: str, shown: str, path: Path) -> str:

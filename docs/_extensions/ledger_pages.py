@@ -27,21 +27,22 @@ from kernsemble.trials.rooms import PAPERS
 DRAWINGS = ("ledger_numbers.svg", "ledger_z.svg")
 TABLE_START = '<div class="table-wrapper"><table class="ledger">'
 TABLE_END = "</tbody></table></div>"
-READING_HELP = """Each cell shows our number, and below it the printed one; and where the printed numbers
-point to another reading of the paper than the declared one, what that *best reading* gives. ✓ match: |z| at
-most 2; ↓ ↑ ours is lower or higher beyond that, neither of which is praise; ~ too noisy to tell: the
-standard error of the difference exceeds half of the printed number. Seconds of other hardware are compared
-as ratios to one method of their block (1), a match within a factor of 2. ≁ other task: the paper does not
-say what it computed; ∅ unavailable: the data can no longer be obtained; … pending: evidence still to be
-computed. A number leads to the place in the article that shows it, an arrow or a cross to what was tried
-and found about it.
+READING_HELP = """Each cell has our number, and below it the printed one; and where the printed numbers point
+to another reading of the paper than the declared one, what that *best reading* gives. A number leads to the
+place in the article that shows it, an arrow or a cross to what was tried and found about it.
+
+- ✓ *match*: the difference is at most two standard errors. ↓ ↑ ours is lower or higher beyond that, neither of
+  which is praise. ~ *too noisy to tell*: the standard error of the difference exceeds half of the printed number.
+- 1 *the unit of its block*: seconds are compared as ratios to it, a match within a factor of two.
+- ≁ *other task*: the paper does not say what it computed. ∅ *unavailable*: the data can no longer be obtained.
+  *Stale* and … *pending* evidence has yet to be computed.
 """
 
 
 def write_ledger_pages(root: Path, folder: Path) -> None:
     """Write ``index.md``, one page for each paper, and the drawings."""
     results = root / "results" / "paper"
-    rows = read_ledger(results / "ledger.csv")
+    rows = sorted(read_ledger(results / "ledger.csv"), key=lambda row: PAPERS.index(row.paper))
     standing = read_standing(results / "ledger.json")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -101,8 +102,8 @@ hide-toc: true
 
 # The ledger
 
-Every number that the five papers print, and every claim that they make, stands here beside ours, with a
-verdict by a rule that was fixed before. *z* is the difference divided by its standard error.
+Every number that the five papers print, and every claim that they make, beside ours, with a verdict by a
+rule that was fixed before. *z* is the difference divided by its standard error.
 
 ```{{raw}} html
 <p class="doors"><a href="#all-rows">Search all rows</a> {" ".join(map(_door, PAPERS))}</p>
@@ -281,11 +282,13 @@ def _grid_cell(row: LedgerRow | None, places: Places) -> str:
 def _claims(rows: Sequence[LedgerRow], places: Places, statements: dict[tuple[str, str], str]) -> str:
     """Return claims as a table, each above its parts with their rules."""
     body = "\n".join(
-        f"<tr><td>{_link(places.exhibit(row), row.row) if row.kind == 'claim' else ''}</td>"
+        f'<tr class="{row.kind}"><td>'
+        f"{_link(places.exhibit(row), row.row) if row.kind == 'claim' else ''}</td>"
         f'<td class="note">{escape(statements[row.row, row.column])}</td>'
         f'<td class="note">{escape(row.note)}</td><td>{row.printed}</td><td>{row.texts["ours"]}</td>'
         f"{_verdict(row, places)}</tr>"
         for row in rows
     )
     names = ("claim", "the paper says", "rule and numbers", "printed", "ours", "verdict")
-    return f"{TABLE_START}<thead><tr>{heads(names)}</tr></thead>\n<tbody>\n{body}\n{TABLE_END}"
+    start = TABLE_START.replace('"ledger"', '"ledger claims"')
+    return f"{start}<thead><tr>{heads(names)}</tr></thead>\n<tbody>\n{body}\n{TABLE_END}"

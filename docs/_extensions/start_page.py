@@ -99,7 +99,7 @@ def paper_gallery(root: Path, key: str, exports: Path) -> str:
     items = []
     for path in figures:
         own = f"_notebooks/{key}.html#{places[path.stem]}" if path.stem in places else ""
-        shown = picture(path, exports / "thumbs" / key / f"{path.stem}.svg", exports, panel=1)
+        shown = picture(path, exports / "thumbs" / key / f"{path.stem}.svg", exports)
         items.append(_item(own or f"figures/{key}/{path.name}", shown, path))
     return f"## {key}: {load_paper(key).title}\n\n{' '.join(pages)}\n\n{_gallery(items)}"
 
@@ -110,7 +110,7 @@ def across_gallery(root: Path, exports: Path) -> str:
     for name, (link, path) in ACROSS.items():
         drawing = root / path
         if drawing.is_file():
-            shown = picture(drawing, exports / "thumbs" / f"{name}.svg", exports, panel=1)
+            shown = picture(drawing, exports / "thumbs" / f"{name}.svg", exports)
             items.append(_item(link, shown, drawing))
     return f"## Across the papers\n\n{_gallery(items)}"
 

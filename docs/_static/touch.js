@@ -193,7 +193,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const moves = [follower("differ", "decisions that differ from the machine's (%)"), follower("error", "test error (%)")];
     const table = addElement(addElement(box, "div", { class: "table-wrapper" }), "table");
     const head = addElement(addElement(table, "thead"), "tr");
-    for (const text of ["dataset", "objective over the machine's", "decisions that differ", "test error", "the machine's"])
+    for (const text of ["dataset", "objective, times the machine's", "decisions that differ, %", "test error, %", "the machine's, %"])
       addElement(head, "th", { scope: "col" }, text);
     const body = addElement(table, "tbody");
     const rows = names.map((name, k) => {
@@ -207,7 +207,7 @@ document.addEventListener("DOMContentLoaded", () => {
       moves.forEach((to) => to(i));
       names.forEach((name, k) => {
         const { excess, differ, error, machine } = sets[name];
-        const texts = [`${(1 + excess[i]).toFixed(2)} times`, `${differ[i].toFixed(1)} %`, `${error[i].toFixed(1)} %`, `${machine.toFixed(1)} %`];
+        const texts = [(1 + excess[i]).toFixed(2), differ[i].toFixed(1), error[i].toFixed(1), machine.toFixed(1)];
         rows[k].forEach((cell, j) => (cell.textContent = texts[j]));
       });
     }

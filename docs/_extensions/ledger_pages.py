@@ -31,11 +31,12 @@ READING_HELP = """Each cell has our number, and below it the printed one; and wh
 to another reading of the paper than the declared one, what that *best reading* gives. A number leads to the
 place in the article that shows it, an arrow or a cross to what was tried and found about it.
 
-- ✓ *match*: the difference is at most two standard errors. ↓ ↑ ours is lower or higher beyond that, neither of
-  which is praise. ~ *too noisy to tell*: the standard error of the difference exceeds half of the printed number.
+- ✓ *match*: the difference is at most two standard errors. ↓ ↑ ours is lower or higher beyond that, neither
+  of which is praise. ~ *too noisy to tell*: the standard error of the difference exceeds half of the printed
+  number.
 - 1 *the unit of its block*: seconds are compared as ratios to it, a match within a factor of two.
-- ≁ *other task*: the paper does not say what it computed. ∅ *unavailable*: the data can no longer be obtained.
-  *Stale* and … *pending* evidence has yet to be computed.
+- ≁ *other task*: the paper does not say what it computed. ∅ *unavailable*: the data can no longer be
+  obtained. *Stale* and … *pending* evidence has yet to be computed.
 """
 
 

@@ -22,6 +22,8 @@ from kernsemble.hypotheses._threads import run_pieces
 from kernsemble.hypotheses.base import Candidate, Oracle, generator
 
 _EQUAL = 1e-9  # relative difference of scores that does not count
+_FEW = 0.4  # share of the weights up to which it pays to add only those that changed
+_OLDEST = 50  # how often that is done, at most, before sums are taken anew
 _BLOCK = 1 << 21  # entries of H that exist at a time while a decision is computed
 
 
@@ -118,7 +120,6 @@ class SampledPool(Oracle):
         self._random = generator(random_state)
         self._record = record
         self._found: dict[int, tuple[np.ndarray, float]] = {}  # parameters of what was found in earlier pools
-        self._excluded: set[int] = set()
         self._first = -self.n_hypotheses  # number of the pool's first member
         self._draw()
 
@@ -135,7 +136,7 @@ class SampledPool(Oracle):
         else:
             drawn = _unpacked(self._record[turn], len(self._X))
         self._theta, self._kappa, self._columns = drawn
-        self._searched = False
+        self._searched, self._excluded, self._sums = False, [], _Sums(self._columns)
 
     def _sample(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw n pairs theta (n, n_features) and kappa (n,)."""
@@ -164,13 +165,13 @@ class SampledPool(Oracle):
             self._draw()
         self._searched = True
         strength = np.abs(self._scores(V))
-        strength[:, [number - self._first for number in self._excluded if self._in_pool(number)]] = -1.0
+        strength[:, self._excluded] = -1.0
         return strength
 
     def _scores(self, V: np.ndarray) -> np.ndarray:
         """Return the scores (K, n_hypotheses); of -1/+1 columns as exact sums of whole numbers."""
         if self._columns.dtype != np.int8:
-            return V.T @ self._columns.T
+            return self._sums.of(V)
         W, exponents = quantize(V)
         sums = np.empty((V.shape[1], self.n_hypotheses), dtype=np.int64)
         for k in range(V.shape[1]):
@@ -191,7 +192,8 @@ class SampledPool(Oracle):
 
     def exclude(self, key: tuple[int, int]) -> None:
         """Leave this member, with both signs, out of later searches."""
-        self._excluded.add(key[0])
+        if self._in_pool(key[0]):
+            self._excluded.append(key[0] - self._first)
 
     def collect(self, keys: Sequence[tuple[int, int]]) -> ProjectionHypotheses:
         """Return the hypotheses with these keys, in this order: of this pool, or found in an earlier one."""
@@ -207,7 +209,7 @@ class SampledPool(Oracle):
         if self.fresh:
             return np.nan
         scores = self._scores(np.asarray(v, dtype=np.float64).reshape(-1, 1))[0]
-        scores[list(self._excluded)] = 0.0
+        scores[self._excluded] = 0.0
         return float(scores @ scores)
 
 
@@ -229,6 +231,44 @@ def _unpacked(drawn: DrawnPool, n_samples: int) -> DrawnPool:
 def _first_of_best(strength: np.ndarray) -> np.ndarray:
     """Index of the largest entry of each row; of those equal up to rounding the first."""
     return (strength >= (1.0 - _EQUAL) * strength.max(axis=1, keepdims=True)).argmax(axis=1)
+
+
+class _Sums:
+    """Sums ``V' columns'`` (K, J) of columns (J, n) of real numbers.
+
+    From one search to the next a machine changes few weights: those at an end of their box stay there. So if
+    there is one machine, only the rows whose weight changed are added to the last sums.
+    """
+
+    def __init__(self, columns: np.ndarray) -> None:
+        self._columns, self._rows = columns, None
+        self._weights, self._last, self._age = None, None, 0
+
+    def of(self, V: np.ndarray) -> np.ndarray:
+        """Return the sums for V (n, K), a new array."""
+        if V.shape[1] != 1:
+            return V.T @ self._columns.T
+        v, changed = V[:, 0].copy(), None
+        if self._weights is not None and self._age < _OLDEST:
+            changed = np.flatnonzero(v != self._weights)
+        if changed is None or len(changed) > _FEW * len(v):
+            self._last, self._age = V.T @ self._columns.T, 0
+        else:
+            if self._rows is None:
+                self._rows = np.ascontiguousarray(self._columns.T)
+            _add_rows(self._rows, changed, (v - self._weights)[changed], self._last[0])
+            self._age += 1
+        self._weights = v
+        return self._last.copy()
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(rows, places, change, sums):
+    """sums[j] += sum_i change[i] rows[places[i], j]."""
+    for i in range(len(places)):
+        row, step = rows[places[i]], change[i]
+        for j in range(len(sums)):
+            sums[j] += step * row[j]
 
 
 @njit(cache=True, nogil=True)

@@ -71,7 +71,7 @@ class ProjectionHypotheses:
 
 
 class DrawnPool(NamedTuple):
-    """A pool in a record: theta, kappa, and what gives its outputs on the training set, (J, n)."""
+    """A pool: theta, kappa, outputs on the training set: (J, n), in a record -1 and +1 as bits, (n / 8, J)."""
 
     theta: np.ndarray
     kappa: np.ndarray
@@ -129,12 +129,14 @@ class SampledPool(Oracle):
         turn = self._first // self.n_hypotheses
         if self._record is None or turn == len(self._record):
             theta, kappa = self._sample(self.n_hypotheses)
-            members = self._hypotheses(theta, kappa, np.ones(self.n_hypotheses))
-            drawn = DrawnPool(theta, kappa, np.ascontiguousarray(members.outputs(self._X).T))
+            H = self._hypotheses(theta, kappa, np.ones(self.n_hypotheses)).outputs(self._X)
+            packs = self._record is not None and H.dtype == np.int8
+            columns = _packed(H) if packs else np.ascontiguousarray(H.T)
+            drawn = DrawnPool(theta, kappa, columns)
             if self._record is not None:
-                self._record.append(_packed(drawn))
+                self._record.append(drawn)
         else:
-            drawn = _unpacked(self._record[turn], len(self._X))
+            drawn = self._record[turn]
         self._theta, self._kappa, self._columns = drawn
         self._searched, self._excluded, self._sums = False, [], _Sums(self._columns)
 
@@ -170,22 +172,30 @@ class SampledPool(Oracle):
 
     def _scores(self, V: np.ndarray) -> np.ndarray:
         """Return the scores (K, n_hypotheses); of -1/+1 columns as exact sums of whole numbers."""
-        if self._columns.dtype != np.int8:
+        if self._columns.dtype == np.float64:
             return self._sums.of(V)
         W, exponents = quantize(V)
+        search = _sum_packed if self._columns.dtype == np.uint8 else _sum_signed
         sums = np.empty((V.shape[1], self.n_hypotheses), dtype=np.int64)
         for k in range(V.shape[1]):
-            work = partial(_sum_signed, self._columns, np.ascontiguousarray(W[:, k]), sums[k])
+            work = partial(search, self._columns, np.ascontiguousarray(W[:, k]), sums[k])
             run_pieces(work, np.full(self.n_hypotheses, len(V)))
         return np.ldexp(sums.astype(np.float64), -exponents[:, None])
 
     def _candidate(self, v: np.ndarray, member: int) -> Candidate:
         """Describe a member in the polarity of positive score."""
-        number, column = self._first + int(member), self._columns[member]
+        number, column = self._first + int(member), self._column(member)
         self._found[number] = (self._theta[member], float(self._kappa[member]))
         score = float(v @ column)
         sign = 1 if score >= 0 else -1
         return Candidate((number, sign), abs(score), sign * column)
+
+    def _column(self, member: int) -> np.ndarray:
+        """Return the outputs of a member on the training set."""
+        if self._columns.dtype != np.uint8:
+            return self._columns[member]
+        bits = np.unpackbits(self._columns[:, member], count=len(self._X))
+        return 2 * bits.view(np.int8) - 1
 
     def _in_pool(self, number: int) -> bool:
         return self._first <= number < self._first + self.n_hypotheses
@@ -211,21 +221,6 @@ class SampledPool(Oracle):
         scores = self._scores(np.asarray(v, dtype=np.float64).reshape(-1, 1))[0]
         scores[self._excluded] = 0.0
         return float(scores @ scores)
-
-
-def _packed(drawn: DrawnPool) -> DrawnPool:
-    """Return a pool with one bit for each output where outputs are -1 and +1."""
-    if drawn.columns.dtype != np.int8:
-        return drawn
-    return drawn._replace(columns=np.packbits(drawn.columns > 0, axis=1))
-
-
-def _unpacked(drawn: DrawnPool, n_samples: int) -> DrawnPool:
-    """Undo ``_packed``."""
-    if drawn.columns.dtype != np.uint8:
-        return drawn
-    bits = np.unpackbits(drawn.columns, axis=1, count=n_samples)
-    return drawn._replace(columns=2 * bits.view(np.int8) - 1)
 
 
 def _first_of_best(strength: np.ndarray) -> np.ndarray:
@@ -279,3 +274,32 @@ def _sum_signed(columns, w, sums, start, stop):
         for i in range(len(w)):
             total += w[i] * columns[j, i]
         sums[j] = total
+
+
+@njit(cache=True, nogil=True)
+def _packed(H):
+    """Return ``np.packbits(H > 0, axis=0)``."""
+    out = np.zeros(((len(H) + 7) // 8, H.shape[1]), dtype=np.uint8)
+    for i in range(len(H)):
+        bit, row, packed = np.uint8(128 >> i % 8), H[i], out[i // 8]
+        for j in range(len(row)):
+            packed[j] |= bit if row[j] > 0 else np.uint8(0)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _sum_packed(columns, w, sums, start, stop):
+    """The same for columns with one bit an output: what each byte (n_bytes, J) adds is looked up."""
+    table = np.empty(256, dtype=np.int64)
+    sums[start:stop] = 0
+    for b in range(len(columns)):
+        table[0] = 0
+        for k in range(8):
+            i = 8 * b + 7 - k  # the sample of the k-th bit from the right
+            weight = w[i] if i < len(w) else 0
+            for low in range(1 << k):
+                table[low + (1 << k)] = table[low] + weight
+                table[low] -= weight
+        row = columns[b]
+        for j in range(start, stop):
+            sums[j] += table[row[j]]

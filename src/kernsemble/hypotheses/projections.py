@@ -71,7 +71,7 @@ class ProjectionHypotheses:
 
 
 class DrawnPool(NamedTuple):
-    """A pool: theta, kappa, outputs on the training set: (J, n), in a record -1 and +1 as bits, (n / 8, J)."""
+    """A pool: theta, kappa and outputs in training, (J, n); in a record -1 and +1 as bits, (n / 8, J)."""
 
     theta: np.ndarray
     kappa: np.ndarray

@@ -31,7 +31,7 @@ from scipy.linalg import lapack
 
 from kernsemble.masters.losses import FAST
 from kernsemble.masters.newton import NewtonSolver
-from kernsemble.masters.rows import Span
+from kernsemble.masters.rows import Rows, Span
 
 _START, _START_ROWS = 1e-1, 10.0  # relative gap to start from, at most and times the number of samples
 _BAND = 2.0  # times the root of that gap: distance from the margin up to which rows take part
@@ -112,7 +112,14 @@ class _Kept:
             self._matrix, self._held = matrix, np.append(self._held, np.full(grown - size, -1))
 
 
-def solve_exactly(solver: NewtonSolver, y: np.ndarray, C: float, weight: np.ndarray, tol: float) -> bool:
+def products_of(matrix: Rows) -> _Taken | _Kept:
+    """Return what knows the inner products of rows near the margin, for `solve_exactly`."""
+    return _Taken() if isinstance(matrix, Span) else _Kept(matrix.shape[0])
+
+
+def solve_exactly(
+    solver: NewtonSolver, products: _Taken | _Kept, y: np.ndarray, C: float, weight: np.ndarray, tol: float
+) -> bool:
     """Move both points of a solver to the optimum, the dual one to that of least norm.
 
     The solver's is a hinge of labels y, with costs C times ``weight``, over any columns, with at most one
@@ -120,13 +127,11 @@ def solve_exactly(solver: NewtonSolver, y: np.ndarray, C: float, weight: np.ndar
     verified; otherwise the points stay where they were.
     """
     u, margins, cost = solver.V * y, solver.f * y, C * weight
-    if solver.products is None:
-        solver.products = _Taken() if isinstance(solver.matrix, Span) else _Kept(len(y))
     band, share = _BAND * np.sqrt(tol), 1.0
     for trial in range(_TRIALS):
         settled = (_room(u, margins, cost) > band) | (weight == 0.0)
         near = np.flatnonzero(~settled)
-        t, limit, x = _solve_near(solver, near, (u, margins, y, weight), C, share, trial == 0)
+        t, limit, x = _solve_near(solver, products, near, (u, margins, y, weight), C, share, trial == 0)
         if t is None:
             return False
         u[near] = (t if limit is None else limit) * weight[near]
@@ -152,7 +157,7 @@ def _room(u: np.ndarray, margins: np.ndarray, cost: np.ndarray) -> np.ndarray:
     return np.where(u == 0.0, margins - 1.0, np.where(u == cost, 1.0 - margins, -np.abs(margins - 1.0)))
 
 
-def _solve_near(solver, near, samples, C, share, is_first):
+def _solve_near(solver, products, near, samples, C, share, is_first):
     """Return t of the rows near the margin, at a small delta and in the limit; None where there is none."""
     u, margins, y, weight = samples
     rows, g = solver.matrix.floats(near) * y[near, None], solver.matrix.n_leading
@@ -163,7 +168,6 @@ def _solve_near(solver, near, samples, C, share, is_first):
     if is_first:
         t = _settle(A, g, s, C, t, margins[near[first]])
     t[t <= _BOUND * C], t[t >= (1.0 - _BOUND) * C] = 0.0, C
-    products = solver.products
     products.follow(A, near[first])
     delta, free = share * _DELTA / (float(t.max(initial=0.0)) or 1.0), np.flatnonzero((t > 0.0) & (t < C))
     n_free, free = _active_set(A, products, g, s, C, t, pull, delta, free)

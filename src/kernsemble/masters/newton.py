@@ -429,7 +429,6 @@ class NewtonSolver:
             self.combined = matrix.combine(V)
         self.objective, self.dual_objective, self.floor, self._zero = np.inf, -np.inf, 0.0, 0.0
         self.is_exhausted = False  # whether rounding left nothing to gain
-        self.products = None  # of rows, kept by the exact solution of a hinge
 
     def add(self, column: np.ndarray) -> None:
         """Append a column; both points stay where they are."""

@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from kernsemble.report.comparisons import z_score
 from kernsemble.report.published import read_cells
-from kernsemble.report.words import best_and_rest, joined
+from kernsemble.report.words import best_and_rest, in_order, joined, span
 from kernsemble.trials.evidence import Evidence, Sample
 from kernsemble.trials.study import Study
 from bi2004.claims import (
@@ -62,11 +62,6 @@ def _mean(evidence: Evidence, metric: str, label: str, method: str) -> float:
     return float(evidence.array(metric, (label,), (method,)).mean())
 
 
-def _span(values: object, form: str = ".0f") -> str:
-    low, high = (format(float(some), form) for some in (np.min(values), np.max(values)))
-    return low if low == high else f"{low} to {high}"
-
-
 def _listed(values: object, form: str = ".0f") -> str:
     return joined([format(float(value), form) for value in values])
 
@@ -76,8 +71,8 @@ def errors_on_the_target(study: Study) -> dict[str, str]:
     """The four models by their mean error under each norm, the best first."""
     evidence, facts = study.evidence("figure1"), {}
     for name, norm in (("one", "1-norm"), ("two", "2-norm")):
-        means = {model: _mean(evidence, "rmse", TARGET, f"{norm}/{model}") for model in SMALL_CHOICES}
-        facts[f"{name}_order"] = joined([f"{m} {means[m]:.2f}" for m in sorted(means, key=means.get)])
+        means = [_mean(evidence, "rmse", TARGET, f"{norm}/{model}") for model in SMALL_CHOICES]
+        facts[f"{name}_order"] = in_order(list(SMALL_CHOICES), means)
     return facts
 
 
@@ -117,12 +112,12 @@ def trade_on_pima(study: Study) -> dict[str, str]:
     ]
     called = (ours["FP"] * negatives + (100 - ours["FN"]) * positives) / 100
     return {
-        "FP": _span(ours["FP"]),
-        "FN": _span(ours["FN"]),
+        "FP": span(ours["FP"]),
+        "FN": span(ours["FN"]),
         "errors": _listed(totals[0], ".1f"),
         "called": f"{called.mean():.0f}",
-        "printed_FP": _span(theirs["FP"]),
-        "printed_FN": _span(theirs["FN"]),
+        "printed_FP": span(theirs["FP"]),
+        "printed_FN": span(theirs["FN"]),
         "printed_errors": _listed(totals[1], ".1f"),
     }
 
@@ -136,7 +131,7 @@ def losses_on_pima(study: Study) -> dict[str, str]:
         for rate in RATES:
             metrics = [f"{rate}_{model}" for model in SMALL_CHOICES]
             values = [_mean(evidence, metric, "Pima", m) for metric in metrics for m in methods]
-            facts[f"{kind}_{rate}"] = _span(values)
+            facts[f"{kind}_{rate}"] = span(values)
     return facts
 
 
@@ -234,12 +229,12 @@ def printed_points_on_our_curves(study: Study) -> dict[str, float | str]:
         "pima_on": joined([model for label, model in on if label == "Pima"]) or "none",
         "mixture_off": abs(off["Pima", "mixture"]),
         "others_on": sum(label != "Pima" for label, _ in on),
-        "others_off": _span([abs(v) for k, v in off.items() if k[0] != "Pima" and k not in on] or [0]),
+        "others_off": span([abs(v) for k, v in off.items() if k[0] != "Pima" and k not in on] or [0]),
         "share_pima": share["Pima"],
         "share_all": sum(counts["share"]),
         "next": max(sum(matched) for key, matched in counts.items() if key != "share"),
         "share_ionosphere": share["Ionosphere"],
-        "share_rbf": _span(rbf),
+        "share_rbf": span(rbf),
     }
 
 
@@ -327,7 +322,7 @@ def seconds_over_the_composite(study: Study) -> dict[str, float | str]:
         "within": int(near["T_trn"].sum()),
         "test_cells": near["T_tst"].size,
         "test_within": int(near["T_tst"].sum()),
-        "correlation": _span([_rank_correlation(*pair) for pair in zip(ours, theirs, strict=True)], ".2f"),
+        "correlation": span([_rank_correlation(*pair) for pair in zip(ours, theirs, strict=True)], ".2f"),
     }
 
 
@@ -418,13 +413,13 @@ def how_far_runs_are_from_the_optimum(study: Study) -> dict[str, float | int | s
             method: evidence.array("gap", (label,), (method,)).ravel()
             for method in (f"{norm}/{choice}" for norm in NORMS for choice in CHOICES)
         }
-        facts[label] = _span(gaps.pop(MIXTURE), ".1f")
+        facts[label] = span(gaps.pop(MIXTURE), ".1f")
         one_norm.append(gaps.pop(_ONE_NORM).max())
         others += [gap.max() for gap in gaps.values()]
         for mixture, ends in capped.items():
             ends += [*(evidence.array("rounds_end", (label,), (mixture,)).ravel() >= N_TRAINING)]
         regular = study.evidence("figure3").array("gap", (label,), ("regular",))
-        facts[f"{label}_regular"] = _span(regular, ".2f")
+        facts[f"{label}_regular"] = span(regular, ".2f")
     return facts | {
         "others": float(max(others)),
         "one_norm": float(max(one_norm)),

@@ -39,7 +39,6 @@ from bi2004.trials import (
     SMALL_CHOICES,
     SMALL_SETS,
     TARGET,
-    TAUS,
     TOLERANCES,
 )
 
@@ -448,20 +447,6 @@ def _columns(counts: list[float]) -> str:
     return "{:.0f} linear, {:.0f} quadratic and {:.0f} RBF columns".format(*counts)
 
 
-@reading.facts("tolerance", *LARGE)
-def what_coarser_tolerances_give(study: Study) -> dict[str, str]:
-    """Quadratic and RBF columns and the error at the end of the run, by tolerance."""
-    evidence, facts = study.evidence("tolerance"), {}
-    for label in LARGE:
-        parts = []
-        for tau in TAUS:
-            names = ("quadratic_end", "rbf_end", "error_end")
-            quadratic, rbf, error = (_mean(evidence, name, label, f"tau = {tau:g}") for name in names)
-            parts.append(f"tau = {tau:g}: {quadratic:.0f} quadratic and {rbf:.0f} RBF columns, {error:.2f} %")
-        facts[label] = "; ".join(parts)
-    return facts
-
-
 def _mean_curve(rounds: list[np.ndarray], losses: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the rounds of the longest run, and the mean of all runs there."""
     grid = max(rounds, key=lambda some: some[-1])
@@ -626,30 +611,3 @@ def all_rows(study: Study) -> dict[str, float | str]:
         "longer": read["regular"]["fit_seconds"] / read["stratified"]["fit_seconds"],
         "se": 100 * (share * (1 - share) / study.protocol("forest")["sizes"]["test"]) ** 0.5,
     }
-
-
-LEVEL_LABELS = {label: label for label in SMALL_SETS} | {"target": TARGET}
-
-
-@reading.facts(
-    "levels", *(f"{name}_{place}" for name in LEVEL_LABELS for place in ("first", "last")), "above"
-)
-def columns_along_the_run(study: Study) -> dict[str, float | str]:
-    """RBF columns, terms and errors of mixture and composite at the first and the last place of the run."""
-    evidence, facts = study.evidence("levels"), {}
-    for name, label in LEVEL_LABELS.items():
-        read = {
-            (metric, method): np.mean(evidence.runs(metric, label, method), axis=0)
-            for metric in ("rbf", "columns", "error")
-            for method in ("mixture", "composite")
-        }
-        for k, place in ((0, "first"), (-1, "last")):
-            (rbf, rbf_other), (columns, columns_other), (error, error_other) = (
-                [read[metric, method][k] for method in ("mixture", "composite")]
-                for metric in ("rbf", "columns", "error")
-            )
-            facts[f"{name}_{place}"] = (
-                f"{rbf:.0f} RBF columns in the mixture and {rbf_other:.0f} in the composite, terms "
-                f"{columns:.0f} and {2 * columns_other:.0f}, error {error:.3g} and {error_other:.3g}"
-            )
-    return facts | {"above": 100 * study.protocol("levels")["excesses"][0]}

@@ -346,17 +346,17 @@ def made(**options):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (made(source="1" * 12), "leads from a code to itself"),
-        (made(kind="same"), "'kind' may not be 'same'"),
-        (made(source="xyz"), "'from' may not be 'xyz'"),
-        (made(target=""), "'to' may not be ''"),
-        (made(run=0), "0 of 10 stale rows cannot"),
+        (made(source="1" * 12), " is no adoption: it leads from a code to itself"),
+        (made(kind="same"), ".kind: 'same' is not allowed; allowed are same source"),
+        (made(source="xyz"), ".source: expected a code (from, to), found 'xyz'"),
+        (made(target=""), ".target: expected a code (from, to), found ''"),
+        (made(run=0), " is no adoption: 0 of 10 stale rows cannot"),
         (made(run=11), "11 of 10 stale rows cannot"),
         (made(deviation=1e-9), "bits that differ by 1e-09 are not the same"),
-        (made(date="2026-13-01"), "month must be in 1..12"),
-        (made(lock="abc"), "'lock' may not be 'abc'"),
-        (made(commit="HEAD"), "'commit' may not be 'HEAD'"),
-        (made(exhibit="../x"), "'exhibit'"),
+        (made(date="2026-13-01"), ".date: month must be in 1..12"),
+        (made(lock="abc"), ".lock: expected eight digits of a lock, found 'abc'"),
+        (made(commit="HEAD"), ".commit: expected a commit, found 'HEAD'"),
+        (made(exhibit="../x"), ".exhibit: expected a name, found '../x'"),
         (made(kind="same source", run=0), "said of a revision and its identity"),
         (made(kind="same source", source="0" * 10), "not a matter of samples"),
     ],
@@ -364,7 +364,7 @@ def made(**options):
 def test_line_that_cannot_be_true_is_named(tmp_path, line, words):
     path = tmp_path / "adoptions.csv"
     path.write_bytes(format_adoptions([made(source="3" * 12), line]))
-    with pytest.raises(PlanError, match=f"line 3 is no adoption: .*{re.escape(words)}"):
+    with pytest.raises(PlanError, match=rf"\(line 3\).*{re.escape(words)}"):
         read_adoptions(path)
 
 
@@ -372,9 +372,9 @@ def test_line_that_cannot_be_true_is_named(tmp_path, line, words):
     ("damage", "words"),
     [
         (lambda text: text.replace("from,to", "to,from"), "line 1 must be paper,exhibit"),
-        (lambda text: text.replace(",same bits", ""), "line 2 is no adoption: it has 11 cells"),
-        (lambda text: text + text.splitlines()[1] + "\n", "line 3 is no adoption: it is there twice"),
-        (lambda text: text + "<<<<<<< HEAD\n", "line 3 is no adoption"),
+        (lambda text: text.replace(",same bits", ""), "line 2.: expected 12 cells, found 11"),
+        (lambda text: text + text.splitlines()[1] + "\n", "line 3. is no adoption: it is there twice"),
+        (lambda text: text + "<<<<<<< HEAD\n", "line 3.: expected 12 cells, found 1"),
         (lambda text: "", "line 1 must be"),
     ],
 )

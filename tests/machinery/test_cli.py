@@ -201,9 +201,14 @@ BY_HAND = {  # the file, what stands there, what is written, and what must be sa
     "cell of no method": ("published.csv", LOST, "fake_paper,table1,coin,palin,1.0,", "palin|plain"),
     "cell of no paper": (
         *("published.csv", LOST, LOST.replace("fake_paper", "fake_papre")),
-        "published.csv, line|unknown paper 'fake_papre'|linli2005",
+        "published.csv (line|unknown paper 'fake_papre'|linli2005",
     ),
-    "spread below 0": ("published.csv", "0.56,0.24", "0.56,-0.24", "published.csv, line 2|-0.24"),
+    "spread below 0": (
+        "published.csv",
+        "0.56,0.24",
+        "0.56,-0.24",
+        "published.csv (line 2).spread|not negative, found '-0.24'",
+    ),
     "claim of no exhibit": ("claims.yaml", CLAIM, "tabel1, statement: p", "F1|no exhibit 'tabel1'|table1"),
     "claim of another check": ("claims.yaml", "bias_is_negative", "bias_is_large", "F2|'bias_is_large'"),
     "claim that is gone": ("claims.yaml", "- {id: F2,", "# - {id: F2,", "no claim F2|put it back"),

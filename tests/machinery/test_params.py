@@ -8,8 +8,9 @@ import yaml
 from support.fake_paper.trials import paper
 from support.machinery import FAKE
 
+from kernsemble.data.schema import convert
 from kernsemble.trials.errors import PlanError
-from kernsemble.trials.plan import check_section, check_sense, convert, params_hash, read_params
+from kernsemble.trials.plan import check_section, check_sense, params_hash, read_params
 from kernsemble.trials.registry import Paper
 
 SECTION = yaml.safe_load((FAKE / "params.yaml").read_text())["fake_paper"]
@@ -53,8 +54,8 @@ def test_sound_section_is_read():
         (changed("protocol", "table1", remove=True), ["'bias'", "'draws'"]),
         (changed("protocol", "table1", "rule", to="mean"), ["'rule'", "named choices"]),
         (changed("choices", "rule", "value", to="mode"), ["'mode'", "mean, median"]),
-        (changed("choices", "rule", "reason", to=" "), ["choices.rule", "'reason'"]),
-        (changed("choices", "rule", "values", to=1), ["'values'", "value, chosen, reason, explored"]),
+        (changed("choices", "rule", "reason", to=" "), ["choices.rule.reason", "expected text"]),
+        (changed("choices", "rule", "values", to=1), ["'values'", "value, reason, explored, chosen"]),
         (changed("choices", "rule", "chosen", to="early"), ["rule.chosen", "'early'"]),
         (changed("choices", "unused", to={"value": 1, "reason": "x"}), ["'unused'"]),
         (changed("smoke", remove=True), ["'smoke'"]),
@@ -123,7 +124,7 @@ def test_values_become_the_annotated_type(value, hint, expected):
     [(True, Literal[1]), ([1, "a"], list[int]), ({"a": 1.5}, dict[str, int]), ("a", int | None), (1, str)],
 )
 def test_other_values_are_refused(value, hint):
-    with pytest.raises(PlanError, match="key"):
+    with pytest.raises(ValueError, match="key"):
         convert(value, hint, "key")
 
 

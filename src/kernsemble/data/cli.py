@@ -12,7 +12,6 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from kernsemble.data.archives import UnsafeArchiveError
 from kernsemble.data.base import DatasetDamaged, DatasetUnavailable
 from kernsemble.data.sources import KINDS, Source, dataset_names, get_source
 
@@ -22,7 +21,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m kernsemb
     options = build_parser(prog).parse_args(arguments)
     try:
         return options.command(options)
-    except (DatasetDamaged, DatasetUnavailable, UnsafeArchiveError, FileNotFoundError) as error:
+    except (DatasetDamaged, DatasetUnavailable, FileNotFoundError) as error:
         sys.stderr.write(f"{error}\n")
     except ValueError as error:
         sys.stderr.write(f"{error}\n")

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from kernsemble.data.base import Dataset, DatasetDamaged, DatasetUnavailable
-from kernsemble.data.images import EncodedImages, read_image_archive
+from kernsemble.data.images import read_image_archive
 from kernsemble.data.npz import array_digest, file_digest, read_npz
 from kernsemble.data.sources import Source
 
@@ -110,7 +110,7 @@ def load_large(source: Source, path: Path | None = None) -> Dataset:
     arrays, checksum = read_large(source, path)
     X, y, part = _READERS[source.name](arrays)
     names = tuple(f"x{j + 1}" for j in range(source.d)) if X.ndim == 2 else ()
-    return _make(source, X, y, part, names, checksum)
+    return source.dataset(X, y, checksum, feature_names=names, part=part)
 
 
 def _load_scene15(source: Source, path: Path) -> Dataset:
@@ -118,29 +118,7 @@ def _load_scene15(source: Source, path: Path) -> Dataset:
     check_digest(source, path, found)
     images, labels = read_image_archive(path)
     y = np.array([list(source.classes).index(label) for label in labels])
-    return _make(source, images, y, None, (), found)
-
-
-def _make(
-    source: Source,
-    X: np.ndarray | EncodedImages,
-    y: np.ndarray,
-    part: np.ndarray | None,
-    feature_names: tuple[str, ...],
-    checksum: str,
-) -> Dataset:
-    return Dataset(
-        name=source.name,
-        X=X,
-        y=y.astype(np.int64),
-        feature_names=feature_names,
-        class_names=tuple(source.classes),
-        citation=source.citation,
-        licence=source.licence,
-        note=source.note,
-        part=part,
-        checksum=checksum,
-    )
+    return source.dataset(images, y, found)
 
 
 _Read = tuple[np.ndarray, np.ndarray, np.ndarray | None]

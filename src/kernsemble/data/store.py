@@ -62,18 +62,9 @@ def build_dataset(source: Source, arrays: dict[str, np.ndarray], path: Path) -> 
 
 def assemble(source: Source, arrays: dict[str, np.ndarray], checksum: str) -> Dataset:
     """Return the dataset that the arrays describe, unchecked."""
-    return Dataset(
-        name=source.name,
-        X=decode_features(arrays),
-        y=arrays["y"].astype(np.int64),
-        feature_names=tuple(arrays["feature_names"].tolist()),
-        class_names=tuple(arrays["class_names"].tolist()),
-        citation=source.citation,
-        licence=source.licence,
-        note=source.note,
-        part=arrays.get("part"),
-        checksum=checksum,
-    )
+    names = tuple(arrays["feature_names"].tolist())
+    X, y = decode_features(arrays), arrays["y"]
+    return source.dataset(X, y, checksum, feature_names=names, part=arrays.get("part"))
 
 
 def check_form(dataset: Dataset, source: Source, path: Path) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from kernsemble.trials.errors import PlanError, shown
+from kernsemble.data.schema import shown
+from kernsemble.trials.errors import PlanError
 
 SMALLER = ("quick", "smoke")  # scales than the paper's
 OK, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130

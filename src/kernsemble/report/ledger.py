@@ -9,8 +9,6 @@ counts once. The score is the ledger's totals as tables in Markdown, for the sit
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
@@ -25,6 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kernsemble.data.schema import csv_text, read_table
 from kernsemble.report.comparisons import resample, significant, z_score
 from kernsemble.report.published import Claim, PrintedCell, own_cells, own_claims, read_cells, read_claims
 from kernsemble.report.verdicts import (
@@ -187,6 +186,9 @@ class LedgerRow:
         types = dict.fromkeys(numbers, float) | {"runs": int, "best_runs": int, "best_verdict": Verdict}
         read = {name: kind(texts[name]) if texts[name] else None for name, kind in types.items()}
         return cls(**{**texts, **read, "verdict": Verdict(texts["verdict"])})
+
+
+_LEDGER_COLUMNS = [column.name for column in fields(LedgerRow)]
 
 
 @dataclass(frozen=True)
@@ -601,12 +603,10 @@ def count_verdicts(rows: Iterable[LedgerRow]) -> dict[str, int]:
 
 def read_ledger(path: Path) -> list[LedgerRow]:
     """Read ``ledger.csv``; one with other columns is of another version."""
-    columns = [field.name for field in fields(LedgerRow)]
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        if reader.fieldnames != columns:
-            raise PlanError(f"{path.name} has other columns than today's: python -m kernsemble ledger")
-        return [LedgerRow.read(line) for line in reader]
+    try:
+        return [LedgerRow.read(line) for _, line in read_table(path, _LEDGER_COLUMNS)]
+    except ValueError as error:
+        raise PlanError(f"{error} To write it anew: python -m kernsemble ledger") from None
 
 
 def read_standing(path: Path) -> str:
@@ -626,11 +626,8 @@ def ledger_files(
     counts = totals(rows)
     if evidence:
         counts["evidence"] = {key: standing.as_dict() for key, standing in evidence.items()}
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([field.name for field in fields(LedgerRow)])
-    writer.writerows(row.texts.values() for row in rows)
-    contents = {"ledger.csv": buffer.getvalue(), "ledger.json": json.dumps(counts, indent=2) + "\n"}
+    lines = [_LEDGER_COLUMNS, *(row.texts.values() for row in rows)]
+    contents = {"ledger.csv": csv_text(lines), "ledger.json": json.dumps(counts, indent=2) + "\n"}
     changed = []
     for name, text in contents.items():
         path = folder / name

@@ -6,8 +6,6 @@ with Holm's correction over the others. Marks: those of ``Verdict``.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html import escape
@@ -16,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from kernsemble.data.schema import csv_text
 from kernsemble.report.comparisons import best_methods, mean_and_spread
 from kernsemble.report.ledger import LedgerRow, Reading, Rule, judge_cell, judge_claim, load_reading, own_row
 from kernsemble.report.published import PrintedCell, own_cells, own_claims
@@ -334,8 +333,6 @@ def save_table(study: Study, table: Table, name: str, lines: list[list[str]] | N
             list(table.header),
             *([_plain_cell(replace(c, bold=False)) for c in row] for row in table.rows),
         ]
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(lines)
     folder = study.folder / "tables"
-    write_atomically(folder / f"{name}.csv", buffer.getvalue().encode())
+    write_atomically(folder / f"{name}.csv", csv_text(lines).encode())
     write_atomically(folder / f"{name}.tex", table.to_latex().encode())

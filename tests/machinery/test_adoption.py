@@ -452,9 +452,7 @@ def test_bound_is_of_all_that_was_drawn_together():
         standing.count([])
     assert (standing.computed, standing.adopted) == (98, 2)
     assert standing.may_differ == pytest.approx(2 / 100 * 3 / 60)
-    twice = Standing()
-    twice.merge(standing)
-    twice.merge(standing)
+    twice = sum([standing, standing], Standing())
     assert (twice.adopted, twice.may_differ) == (4, standing.may_differ)
 
 

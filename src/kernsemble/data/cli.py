@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from kernsemble.data.base import DatasetDamaged, DatasetUnavailable
+from kernsemble.data.schema import aligned
 from kernsemble.data.sources import KINDS, Source, dataset_names, get_source
 
 
@@ -85,9 +86,8 @@ def _verify(options: argparse.Namespace) -> int:
 def _list(options: argparse.Namespace) -> int:
     rows = [("name", "n", "d", "classes", "kind", "here", "package", "licence")]
     rows += [_describe(get_source(name)) for kind in KINDS for name in dataset_names(kind)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        _say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for line in aligned(rows):
+        _say(line)
     return 0
 
 

@@ -40,6 +40,20 @@ def listed(names: Iterable[object]) -> str:
     return ", ".join(map(str, names)) or "none"
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the rows of a table as lines whose columns stand below each other.
+
+    Examples
+    --------
+    >>> from kernsemble.data.schema import aligned
+    >>> list(aligned([("a", "n"), ("bcd", "1")]))
+    ['a    n', 'bcd  1']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(map(str.ljust, row, widths)).rstrip()
+
+
 def refuse_unknown(names: Iterable[object], allowed: Iterable[object], where: str) -> None:
     """Raise ``ValueError`` for a name that is not among those allowed."""
     for name in names:

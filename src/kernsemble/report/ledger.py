@@ -59,9 +59,14 @@ class Derived:
     samples: Sequence[Sample] = ()
 
     @property
+    def mean(self) -> float:
+        """The number, by the name that it has in a sample."""
+        return self.value
+
+    @property
     def runs(self) -> int:
         """Runs behind the number."""
-        return min((len(sample.values) for sample in self.samples), default=1)
+        return min((sample.runs for sample in self.samples), default=1)
 
 
 @dataclass(frozen=True)
@@ -381,7 +386,7 @@ def _judged(cell: PrintedCell, rule: Rule, reading: Reading, study: Study) -> Le
         beside = found if unit == cell else _found(unit, reading.rule(unit), study)
         if isinstance(beside, LedgerRow):
             return _row(cell, beside.verdict, found, rule, beside.note)
-        printed, ours = cell.value / unit.value, _value(found) / max(_value(beside), TICK)
+        printed, ours = cell.value / unit.value, found.mean / max(beside.mean, TICK)
         ratios = (
             f"{significant(printed, 3)} times {unit.row}, {unit.column}; here {significant(ours, 3)} times"
         )
@@ -405,7 +410,7 @@ def _found(cell: PrintedCell, rule: Rule, study: Study) -> Found | LedgerRow:
         return found
     samples = [found] if isinstance(found, Sample) else list(found.samples)
     if not all(sample.complete for sample in samples):
-        done, wanted = sum(len(s.values) for s in samples), sum(s.expected for s in samples)
+        done, wanted = sum(s.runs for s in samples), sum(s.expected for s in samples)
         return _row(cell, _late(any(s.stale for s in samples)), found, rule, f"{done} of {wanted} runs")
     return found
 
@@ -415,7 +420,7 @@ def _late(stale: bool) -> Verdict:
 
 
 def _compared(cell: PrintedCell, ours: Sample | Derived, rule: Rule) -> LedgerRow:
-    value, se_ours, runs = _value(ours), ours.se, _runs(ours)
+    value, se_ours, runs = ours.mean, ours.se, ours.runs
     std_ours = se_ours * runs**0.5
     if rule.spread is None:
         se_printed = std_ours / rule.runs**0.5 if rule.runs else 0.0
@@ -445,7 +450,7 @@ def own_row(cell: PrintedCell, rule: Rule, study: Study) -> LedgerRow:
     except IncompleteEvidenceError:
         found = None
     sample = found if isinstance(found, Sample) else getattr(found, "ours", None)
-    known = isinstance(sample, Sample) and len(sample.values)
+    known = isinstance(sample, Sample) and sample.runs
     verdict = None if known and sample.complete else Verdict.PENDING
     return _row(replace(cell, mean="", spread=""), verdict, sample if known else None, rule)
 
@@ -459,21 +464,13 @@ def _row(
     z: float | None = None,
 ) -> LedgerRow:
     value = spread = runs = None
-    if ours is not None and _runs(ours) and not math.isnan(_value(ours)):
-        value, runs = _value(ours), _runs(ours)
+    if ours is not None and ours.runs and not math.isnan(ours.mean):
+        value, runs = ours.mean, ours.runs
         deviation = rule is not None and rule.spread != "standard error"
         shown = ours.se * (runs**0.5 if deviation else 1)
         spread = None if math.isnan(shown) else shown
     names = (cell.paper, cell.exhibit, cell.row, cell.column)
     return LedgerRow(*names, "cell", cell.mean, cell.spread, value, spread, runs, z, verdict, note)
-
-
-def _value(ours: Sample | Derived) -> float:
-    return ours.mean if isinstance(ours, Sample) else ours.value
-
-
-def _runs(ours: Sample | Derived) -> int:
-    return len(ours.values) if isinstance(ours, Sample) else ours.runs
 
 
 def judge_claim(claim: Claim, reading: Reading | None, study: Study | None) -> list[LedgerRow]:
@@ -544,19 +541,15 @@ def _settled(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
     return rows
 
 
-def committed_studies(root: Path, papers: Sequence[str] | None = None) -> dict[str, Study]:
-    """Return the studies (some, or all) that read the committed evidence and compute nothing."""
-    written = available_papers()
-    wanted = written if papers is None else [key for key in papers if "." in key or key in written]
-    return {key: Study(key, "paper", root, compute=False) for key in wanted}
+def committed_studies(root: Path) -> dict[str, Study]:
+    """Return the studies that read the committed evidence and compute nothing."""
+    return {key: Study(key, "paper", root, compute=False) for key in available_papers()}
 
 
-def judge_all(
-    root: Path, papers: Sequence[str] = PAPERS, studies: Mapping[str, Study] | None = None
-) -> list[LedgerRow]:
+def judge_all(root: Path, studies: Mapping[str, Study] | None = None) -> list[LedgerRow]:
     """Judge every printed number and every claim on the committed evidence."""
-    studies = committed_studies(root, papers) if studies is None else studies
-    readings = {key: load_reading(key) for key in papers}
+    studies = committed_studies(root) if studies is None else studies
+    readings = {key: load_reading(key) for key in PAPERS}
     cells = read_cells(root / "published" / "published.csv")
     claims = read_claims(root / "published" / "claims.yaml")
     rows = [judge_cell(cell, readings.get(cell.paper), studies.get(cell.paper)) for cell in cells]
@@ -566,10 +559,7 @@ def judge_all(
 def standings(studies: Iterable[Study]) -> dict[str, Standing]:
     """Return how the rows of studies stand, overall and of each."""
     own = {study.key: study.standing for study in studies}
-    overall = Standing()
-    for standing in own.values():
-        overall.merge(standing)
-    return {"overall": overall, **own}
+    return {"overall": sum(own.values(), Standing()), **own}
 
 
 def totals(rows: Iterable[LedgerRow]) -> dict[str, dict]:
@@ -606,7 +596,7 @@ def read_ledger(path: Path) -> list[LedgerRow]:
     try:
         return [LedgerRow.read(line) for _, line in read_table(path, _LEDGER_COLUMNS)]
     except ValueError as error:
-        raise PlanError(f"{error} To write it anew: python -m kernsemble ledger") from None
+        raise PlanError(f"{error} One with other columns is written anew: python -m kernsemble ledger") from None
 
 
 def read_standing(path: Path) -> str:
@@ -628,14 +618,9 @@ def ledger_files(
         counts["evidence"] = {key: standing.as_dict() for key, standing in evidence.items()}
     lines = [_LEDGER_COLUMNS, *(row.texts.values() for row in rows)]
     contents = {"ledger.csv": csv_text(lines), "ledger.json": json.dumps(counts, indent=2) + "\n"}
-    changed = []
-    for name, text in contents.items():
-        path = folder / name
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            changed.append(name)
-            if write:
-                write_atomically(path, text.encode())
-    return changed
+    return [
+        name for name, text in contents.items() if write_atomically(folder / name, text.encode(), write=write)
+    ]
 
 
 def ledger_summary(counts: dict[str, dict[str, Any]]) -> list[str]:
@@ -696,7 +681,4 @@ def update_readme(rows: Sequence[LedgerRow], path: Path, standing: str = "", *, 
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
     score = "\n\n".join(filter(None, (score_table(rows), standing)))
-    updated = f"{before}{BEGIN}\n\n{score}\n\n{END}{after}"
-    if updated != text and write:
-        write_atomically(path, updated.encode())
-    return updated != text
+    return write_atomically(path, f"{before}{BEGIN}\n\n{score}\n\n{END}{after}".encode(), write=write)

@@ -26,9 +26,6 @@ COUNTS = ("trials", "agree", "differ", "parted", "stale", "missing", "uncomputed
 
 def make_receipt(studies: Sequence[Study], agreements: Mapping[str, Agreement]) -> dict[str, Any]:
     """Return the receipt of a comparison: papers at a scale, and the agreement of each."""
-    total = Agreement()
-    for agreement in agreements.values():
-        total.merge(agreement)
     lock, arithmetic = provenance()
     head, changed = head_of(studies[0].root)
     return {
@@ -42,7 +39,7 @@ def make_receipt(studies: Sequence[Study], agreements: Mapping[str, Agreement]) 
         "arithmetic": arithmetic,
         "scale": studies[0].scale,
         "rule": RULE,
-        "total": counts(total),
+        "total": counts(sum(agreements.values(), Agreement())),
         "papers": {
             study.key: counts(agreements[study.key]) | {"rows": digest_of_rows(study)} for study in studies
         },
@@ -78,6 +75,6 @@ def processor() -> str:
     return found[1].strip() if found else platform.processor() or platform.machine()
 
 
-def receipt_text(receipt: Mapping[str, Any]) -> str:
-    """Return a receipt as the text of its file."""
-    return json.dumps(receipt, indent=2, ensure_ascii=False) + "\n"
+def receipt_text(studies: Sequence[Study], agreements: Mapping[str, Agreement]) -> str:
+    """Return the receipt of a comparison as the text of its file."""
+    return json.dumps(make_receipt(studies, agreements), indent=2, ensure_ascii=False) + "\n"

@@ -22,6 +22,10 @@ class PlanError(ValueError):
     """Something asked for cannot be carried out; the message names the key and the remedy."""
 
 
+class FailedError(RuntimeError):
+    """Work that was begun and failed; the message says what, and where."""
+
+
 @contextmanager
 def as_plan_error() -> Iterator[None]:
     """Raise what is wrong with a file that a person writes as a ``PlanError``."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kernsemble.trials.errors import PlanError, note, progress_bar
+from kernsemble.trials.errors import FailedError, PlanError, note, progress_bar
 from kernsemble.trials.evidence import Evidence, Store, only_writer, write_atomically
 from kernsemble.trials.executor import Backend, Report, execute, one_at_a_time, process_pool, usable_cores
 from kernsemble.trials.plan import SCALES, ExhibitPlan, Job, Key, read_params
@@ -20,7 +20,7 @@ from kernsemble.trials.warrants import SAME_SOURCE, Standing, Warrants, read_ado
 FINGERPRINTS = Path("results", "fingerprints")
 
 
-class TrialsFailedError(RuntimeError):
+class TrialsFailedError(FailedError):
     """Some trials raised; the others were computed and saved."""
 
 
@@ -103,10 +103,13 @@ class Study:
     @property
     def standing(self) -> Standing:
         """How the rows of all exhibits stand."""
-        standing = Standing()
-        for name in self.exhibits:
-            standing.merge((self.asked.get(name) or self.read(name)).standing)
-        return standing
+        found = (self.asked.get(name) or self.read(name) for name in self.exhibits)
+        return sum((evidence.standing for evidence in found), Standing())
+
+    @property
+    def committed(self) -> Study:
+        """The paper with its committed evidence, which nothing is computed for."""
+        return Study(self.module, "paper", self.root, compute=False)
 
     def evidence(self, exhibit: str) -> Evidence:
         """Return an exhibit's evidence; missing rows are computed first, unless the study only reads."""
@@ -296,7 +299,5 @@ def fingerprint(study: Study) -> str:
 def write_fingerprints(keys: Iterable[str], root: Path) -> Iterator[str]:
     """Write the fingerprints of some papers that are not as they should be, and yield the keys of these."""
     for study in (Study(key, "paper", root) for key in keys):
-        path, text = root / FINGERPRINTS / f"{study.key}.json", fingerprint(study).encode()
-        if not path.is_file() or path.read_bytes() != text:
-            write_atomically(path, text)
+        if write_atomically(root / FINGERPRINTS / f"{study.key}.json", fingerprint(study).encode()):
             yield study.key

@@ -215,6 +215,9 @@ class Step:
         return min(1.0, 3 / sum(line.run for line in self.lines)) * self.rows
 
 
+COUNTED = ("computed", "adopted", "stale", "missing")
+
+
 @dataclass
 class Standing:
     """How rows stand: computed by today's code, adopted, stale, missing.
@@ -235,11 +238,13 @@ class Standing:
         self.adopted += bool(sampled)
         self._add([Step(1, {line}) for line in reversed(sampled)])
 
-    def merge(self, other: Standing) -> None:
-        """Add the rows of another."""
-        for name in ("computed", "adopted", "stale", "missing"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self._add(other.steps)
+    def __add__(self, other: Standing) -> Standing:
+        """Return how the rows of both stand."""
+        counts = (getattr(self, name) + getattr(other, name) for name in COUNTED)
+        both = Standing(*counts)
+        both._add(self.steps)
+        both._add(other.steps)
+        return both
 
     def _add(self, steps: Sequence[Step]) -> None:
         self.steps += [Step() for _ in steps[len(self.steps) :]]
@@ -250,7 +255,7 @@ class Standing:
     @property
     def total(self) -> int:
         """All rows that there should be."""
-        return self.computed + self.adopted + self.stale + self.missing
+        return sum(getattr(self, name) for name in COUNTED)
 
     @property
     def may_differ(self) -> float:

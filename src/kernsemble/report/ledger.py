@@ -159,14 +159,14 @@ class LedgerRow:
     row: str
     column: str
     kind: Literal["cell", "claim", "part"]
-    printed: str
-    printed_spread: str
-    ours: float | None
-    ours_spread: float | None
-    runs: int | None
-    z: float | None
-    verdict: Verdict | None
-    note: str
+    printed: str = ""
+    printed_spread: str = ""
+    ours: float | None = None
+    ours_spread: float | None = None
+    runs: int | None = None
+    z: float | None = None
+    verdict: Verdict | None = None
+    note: str = ""
     repeats: str = ""
     best: float | None = None
     best_spread: float | None = None
@@ -477,7 +477,7 @@ def judge_claim(claim: Claim, reading: Reading | None, study: Study | None) -> l
     """Return the ledger's rows for a claim: its own, then one for each part."""
     check = reading.checks.get(claim.id) if reading else None
     if check is None or study is None:
-        return _open_rows(claim, Verdict.PENDING, "not reproduced yet")
+        return _claim_rows(claim, "not reproduced yet", Verdict.PENDING)
     if check.__name__ != claim.check:
         raise PlanError(
             f"claim {claim.id}: the check is {check.__name__!r}, claims.yaml says {claim.check!r}."
@@ -485,20 +485,26 @@ def judge_claim(claim: Claim, reading: Reading | None, study: Study | None) -> l
     try:
         finding = check(study)
     except IncompleteEvidenceError as error:
-        return _open_rows(claim, _late(error.stale), str(error))
+        return _claim_rows(claim, str(error), _late(error.stale))
     except (KeyError, IndexError, TypeError, ValueError, ZeroDivisionError) as error:
         raise PlanError(f"claim {claim.id}: {claim.check} failed: {type(error).__name__}: {error}") from error
     verdicts = finding.verdicts(claim)
-    whole = _claim_row(claim, of_claim(verdicts.values()), finding.probability, finding.note)
-    return [whole, *(_part_row(claim, name, verdicts[name], finding.holds[name]) for name in claim.parts)]
+    answers = {name: (verdicts[name], finding.holds[name]) for name in claim.parts}
+    return _claim_rows(claim, finding.note, of_claim(verdicts.values()), finding.probability, answers)
 
 
-def _open_rows(claim: Claim, verdict: Verdict, note: str) -> list[LedgerRow]:
-    """Return the rows of a claim whose evidence is not there."""
-    return [
-        _claim_row(claim, verdict, None, note),
-        *(_part_row(claim, name, verdict, Answer(math.nan)) for name in claim.parts),
-    ]
+def _claim_rows(
+    claim: Claim,
+    note: str,
+    verdict: Verdict,
+    probability: float | None = None,
+    answers: Mapping[str, tuple[Verdict, Answer]] | None = None,
+) -> list[LedgerRow]:
+    """Return the row of a claim and those of its parts, which share its verdict where they have no answer."""
+    answers = dict.fromkeys(claim.parts, (verdict, Answer(math.nan))) | (answers or {})
+    names = (claim.paper, claim.exhibit, claim.id, "")
+    whole = LedgerRow(*names, "claim", ours=probability, verdict=verdict, note=note)
+    return [whole, *(_part_row(claim, name, *answers[name]) for name in claim.parts)]
 
 
 def _part_row(claim: Claim, name: str, verdict: Verdict, answer: Answer) -> LedgerRow:
@@ -511,12 +517,7 @@ def _part_row(claim: Claim, name: str, verdict: Verdict, answer: Answer) -> Ledg
         told.append("the printed numbers fail the rule themselves")
     note = "; ".join(filter(None, (str(rule), *told)))
     names = (claim.paper, claim.exhibit, claim.id, name)
-    return LedgerRow(*names, "part", printed, "", ours, None, None, None, verdict, note)
-
-
-def _claim_row(claim: Claim, verdict: Verdict, probability: float | None, note: str) -> LedgerRow:
-    names = (claim.paper, claim.exhibit, claim.id, "")
-    return LedgerRow(*names, "claim", "", "", probability, None, None, None, verdict, note)
+    return LedgerRow(*names, "part", printed, ours=ours, verdict=verdict, note=note)
 
 
 def judge_cells(study: Study) -> list[LedgerRow]:
@@ -596,7 +597,7 @@ def read_ledger(path: Path) -> list[LedgerRow]:
     try:
         return [LedgerRow.read(line) for _, line in read_table(path, _LEDGER_COLUMNS)]
     except ValueError as error:
-        raise PlanError(f"{error} One with other columns is written anew: python -m kernsemble ledger") from None
+        raise PlanError(f"{error} For one with other columns: python -m kernsemble ledger") from None
 
 
 def read_standing(path: Path) -> str:

@@ -9,7 +9,6 @@ from support.machinery import FAKE
 
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.plan import check_section, check_sense, params_hash, read_params
-from kernsemble.trials.registry import Paper
 
 SECTION = yaml.safe_load((FAKE / "params.yaml").read_text())["fake_paper"]
 
@@ -99,58 +98,6 @@ def test_missing_file_is_an_error(tmp_path):
 def test_hash_changes_with_a_parameter_and_not_with_their_order():
     assert params_hash({"a": 1, "b": [2]}) == params_hash({"b": [2], "a": 1})
     assert params_hash({"a": 1}) != params_hash({"a": 2})
-
-
-class TestRegistration:
-    """What a paper declares wrongly is refused when its module is imported."""
-
-    def make(self):
-        made = Paper("tiny", title="t", datasets={"x": None, "y": None})
-        made.exhibit("table1", "t", metrics=("error",))
-        return made
-
-    def test_exhibit_twice(self):
-        with pytest.raises(PlanError, match="'table1' is declared twice"):
-            self.make().exhibit("table1", "t", metrics=("error",))
-
-    @pytest.mark.parametrize("metrics", [(), ("a", "a"), ("seconds",)])
-    def test_metrics(self, metrics):
-        with pytest.raises(PlanError, match="metrics"):
-            self.make().exhibit("table2", "t", metrics=metrics)
-
-    def test_name_of_exhibit(self):
-        with pytest.raises(PlanError, match="file name"):
-            self.make().exhibit("../x", "t", metrics=("a",))
-
-    def test_tolerance_of_nothing(self):
-        with pytest.raises(PlanError, match="'gap'"):
-            self.make().exhibit("table2", "t", metrics=("a",), tolerance={"gap": 1})
-
-    @pytest.mark.parametrize(
-        ("options", "word"),
-        [
-            ({"exhibit": "table2"}, "'table2'"),
-            ({"datasets": ("z",)}, "'z'"),
-            ({"methods": ("taken",)}, "'taken'"),
-        ],
-    )
-    def test_trials(self, options, word):
-        made = self.make()
-        made.trials("table1", methods=("taken",))(lambda trial: {})
-        with pytest.raises(PlanError, match=word):
-            made.trials(options.pop("exhibit", "table1"), **{"methods": ("m",), **options})(lambda trial: {})
-
-    def test_same_method_on_other_datasets_is_fine(self):
-        made = self.make()
-        for label in ("x", "y"):
-            made.trials("table1", methods=("m",), datasets=(label,))(lambda trial: {})
-        assert made.methods("table1") == ("m",)
-
-    def test_signature(self):
-        with pytest.raises(PlanError, match="one positional"):
-            self.make().trials("table1", methods=("m",))(lambda trial, other: {})
-        with pytest.raises(PlanError, match="no type"):
-            self.make().trials("table1", methods=("m",))(lambda trial, *, n: {})
 
 
 @pytest.mark.parametrize(

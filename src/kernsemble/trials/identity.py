@@ -28,7 +28,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -126,12 +126,8 @@ def refused(function: Callable) -> list[str]:
 
 def parts(function: Callable) -> dict[str, str]:
     """Return the hash of each definition that a function reaches, without those that this one uses."""
-    return {str(symbol): _own_hash(symbol) for symbol in sorted(reach(function))}
-
-
-def _own_hash(symbol: Symbol) -> str:
-    definition = _definition(symbol)
-    return definition.hash(dict.fromkeys(definition.uses, ""))[:DIGITS]
+    definitions = {str(symbol): _definition(symbol) for symbol in sorted(reach(function))}
+    return {name: d.hash(dict.fromkeys(d.uses, ""))[:DIGITS] for name, d in definitions.items()}
 
 
 def _symbol_of(function: Callable) -> Symbol:
@@ -228,7 +224,7 @@ def _names(module: str) -> _Names:
                 (imported if isinstance(target, Symbol) else foreign)[bound] = target
     defined: dict[str, list[ast.stmt]] = {}
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    for statement in _without_docstring(tree.body):
+    for statement in tree.body:
         for bound in _bound_names(statement, functions, imported):
             defined.setdefault(bound, []).append(statement)
     return _Names(defined, imported, foreign)
@@ -262,6 +258,8 @@ def _bound_names(statement: ast.stmt, functions: dict, imported: dict[str, Symbo
         return {statement.name, ON_IMPORT} if kept else {statement.name}
     if isinstance(statement, ast.Expr):
         call = statement.value
+        if isinstance(call, ast.Constant):  # a docstring
+            return set()
         base = call.func if isinstance(call, ast.Call) else None
         return {_base_name(base) if isinstance(base, ast.Attribute) else ON_IMPORT}
     targets: list[ast.expr] = []
@@ -578,10 +576,8 @@ def _is_own(name: str, module: str) -> bool:
 
 
 def _absolute(node: ast.ImportFrom, module: str) -> str:
-    if not node.level:
-        return node.module or ""
-    package = module.split(".")[: -node.level]
-    return ".".join([*package, *([node.module] if node.module else [])])
+    source = node.module or ""
+    return resolve_name("." * node.level + source, module.rpartition(".")[0]) if node.level else source
 
 
 def _module_of(source: str, name: str | None, importer: str) -> str:
@@ -645,14 +641,6 @@ def forget() -> None:
 def _signature(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_mtime_ns, status.st_size
-
-
-def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    return [
-        statement
-        for statement in body
-        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
-    ]
 
 
 def _registers_trials(node: ast.AST) -> bool:

@@ -171,7 +171,8 @@ class TestStudy:
         open_fake(root).evidence("table1")
         change_params(root)
         monkeypatch.setenv("KERNSEMBLE_OLDER", "1")
-        study = open_study(MODULE, "paper", root=root)
+        monkeypatch.setenv("KERNSEMBLE_ROOT", str(root))
+        study = open_study(MODULE, "paper")
         assert "Markdown" in capsys.readouterr().out
         assert study.evidence("table1").complete
         assert study.standing.stale == 0

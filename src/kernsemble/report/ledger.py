@@ -81,9 +81,9 @@ def other_task(note: str, ours: Sample | Derived | None = None) -> _Apart:
     return _Apart(Verdict.OTHER_TASK, note, ours)
 
 
-def unavailable(note: str, ours: Sample | Derived | None = None) -> _Apart:
-    """Say that the data cannot be had; the note names it and what stands in for it."""
-    return _Apart(Verdict.UNAVAILABLE, note, ours)
+def unavailable(note: str) -> _Apart:
+    """Say that the data cannot be had; the note names it."""
+    return _Apart(Verdict.UNAVAILABLE, note)
 
 
 Found = Sample | Derived | _Apart
@@ -128,7 +128,6 @@ def measure(
     printed: np.ndarray | None = None,
     *,
     n_resamples: int = 1000,
-    note: str = "",
 ) -> Answer:
     """Return a statistic of our runs, of the printed numbers as if they were one run, and of resamples."""
     arrays = ours if isinstance(ours, tuple) else (ours,)
@@ -137,7 +136,6 @@ def measure(
         float(statistic(*arrays)),
         None if printed is None else float(statistic(printed)),
         resample(arrays, statistic, n_resamples=n_resamples).astype(float) if several else None,
-        note,
     )
 
 

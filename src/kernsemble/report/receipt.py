@@ -9,15 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import kernsemble
 from kernsemble.trials.adoption import head_of
-from kernsemble.trials.arithmetic import provenance
+from kernsemble.trials.arithmetic import of_processor, provenance
 from kernsemble.trials.study import Study
 from kernsemble.trials.verification import RULE, Agreement
 
@@ -35,7 +33,7 @@ def make_receipt(studies: Sequence[Study], agreements: Mapping[str, Agreement]) 
         "lock": lock,
         "python": platform.python_version(),
         "system": platform.platform(),
-        "processor": processor(),
+        "processor": of_processor("model name") or platform.processor() or platform.machine(),
         "arithmetic": arithmetic,
         "scale": studies[0].scale,
         "rule": RULE,
@@ -63,16 +61,6 @@ def digest_of_rows(study: Study) -> str:
             line = [name, *map(str, key), *(f"{metric}={row.get(metric, '')}" for metric in metrics)]
             digest.update(("\t".join(line) + "\n").encode())
     return digest.hexdigest()
-
-
-def processor() -> str:
-    """Return the name of the processor."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        text = ""
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return found[1].strip() if found else platform.processor() or platform.machine()
 
 
 def receipt_text(studies: Sequence[Study], agreements: Mapping[str, Agreement]) -> str:

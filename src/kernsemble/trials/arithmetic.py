@@ -110,12 +110,17 @@ def _has_avx2() -> bool:
     """Whether this x86-64 processor has AVX2; where the system does not tell, as good as all have it."""
     if not sys.platform.startswith("linux"):
         return True
+    return "avx2" in (of_processor("flags") or "avx2").split()
+
+
+def of_processor(what: str) -> str:
+    """Return what Linux tells of the first processor, such as its ``model name``; empty where it does not."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return True
-    flags = next((line for line in text.splitlines() if line.startswith("flags")), "avx2")
-    return "avx2" in flags.split()
+        return ""
+    found = re.search(rf"^{what}\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else ""
 
 
 LOCK_FILE = Path(__file__).parents[3] / "requirements.lock"

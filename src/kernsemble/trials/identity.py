@@ -81,7 +81,7 @@ class Definition(NamedTuple):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def identity(function: Callable, *, named: bool = False, strict: bool = True) -> str:
+def identity(function: Callable, *, named: bool = False) -> str:
     """Return hexadecimal digits that change when what a trial function computes may change.
 
     Parameters
@@ -90,8 +90,6 @@ def identity(function: Callable, *, named: bool = False, strict: bool = True) ->
         A top-level function of a module.
     named : bool, default=False
         Whether the function's own name counts, because its random numbers come from it.
-    strict : bool, default=True
-        Whether to refuse code that looks at names.
 
     Examples
     --------
@@ -101,7 +99,7 @@ def identity(function: Callable, *, named: bool = False, strict: bool = True) ->
     12
     """
     symbol = _symbol_of(function)
-    if strict and (found := refused(function)):
+    if found := refused(function):
         raise PlanError(f"{symbol}: its code looks at names, which its identity leaves out: {found[0]}.")
     text = f"{_hash(symbol)} {_hash(Symbol(*SEEDS))} {symbol.name if named else ''}"
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]

@@ -14,10 +14,11 @@ import numpy as np
 
 from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.report.verdicts import Verdict
+from kernsemble.report.words import span
 from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from bi2004.claims import reading
-from bi2004.facts import DROPPED, _columns, _listed, _mean, _rank_correlation, _span, printed_numbers
+from bi2004.facts import DROPPED, _columns, _listed, _mean, _rank_correlation, printed_numbers
 from bi2004.search import (
     BATCHES,
     BEST_C,
@@ -162,7 +163,7 @@ def what_the_search_found(study: Study) -> dict[str, float | str]:
 def _spans_over_costs(study: Study, quadratic: str) -> str:
     """Ranges over C of Q's training and test errors under the 2-norm."""
     rows = [found_row(study, "2-norm", "Q", ("", quadratic), C) for C in _costs(study)[:-1]]
-    train, test = (_span([row[name] for row in rows], ".1f") for name in ("train", "test"))
+    train, test = (span([row[name] for row in rows], ".1f") for name in ("train", "test"))
     return f"{train} and {test} %"
 
 
@@ -305,4 +306,4 @@ def what_an_indefinite_kernel_gives(study: Study) -> dict[str, float | str]:
     methods = [method for method, (_, kernel) in INDEFINITE.items() if kernel == "tanh"]
     evidence = study.evidence("indefinite")
     least, gap = (evidence.array(metric, SMALL_SETS, methods) for metric in ("least", "gap"))
-    return {"least": _span(least, ".2f"), "gap": 100.0 * float(gap.max())}
+    return {"least": span(least, ".2f"), "gap": 100.0 * float(gap.max())}

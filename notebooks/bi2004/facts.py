@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from kernsemble.report.comparisons import z_score
 from kernsemble.report.published import read_cells
-from kernsemble.report.words import best_and_rest, joined
+from kernsemble.report.words import best_and_rest, in_order, joined, span
 from kernsemble.trials.evidence import Evidence, Sample
 from kernsemble.trials.study import Study
 from bi2004.claims import (
@@ -39,7 +39,6 @@ from bi2004.trials import (
     SMALL_CHOICES,
     SMALL_SETS,
     TARGET,
-    TAUS,
     TOLERANCES,
 )
 
@@ -62,11 +61,6 @@ def _mean(evidence: Evidence, metric: str, label: str, method: str) -> float:
     return float(evidence.array(metric, (label,), (method,)).mean())
 
 
-def _span(values: object, form: str = ".0f") -> str:
-    low, high = (format(float(some), form) for some in (np.min(values), np.max(values)))
-    return low if low == high else f"{low} to {high}"
-
-
 def _listed(values: object, form: str = ".0f") -> str:
     return joined([format(float(value), form) for value in values])
 
@@ -76,8 +70,8 @@ def errors_on_the_target(study: Study) -> dict[str, str]:
     """The four models by their mean error under each norm, the best first."""
     evidence, facts = study.evidence("figure1"), {}
     for name, norm in (("one", "1-norm"), ("two", "2-norm")):
-        means = {model: _mean(evidence, "rmse", TARGET, f"{norm}/{model}") for model in SMALL_CHOICES}
-        facts[f"{name}_order"] = joined([f"{m} {means[m]:.2f}" for m in sorted(means, key=means.get)])
+        means = [_mean(evidence, "rmse", TARGET, f"{norm}/{model}") for model in SMALL_CHOICES]
+        facts[f"{name}_order"] = in_order(list(SMALL_CHOICES), means)
     return facts
 
 
@@ -117,12 +111,12 @@ def trade_on_pima(study: Study) -> dict[str, str]:
     ]
     called = (ours["FP"] * negatives + (100 - ours["FN"]) * positives) / 100
     return {
-        "FP": _span(ours["FP"]),
-        "FN": _span(ours["FN"]),
+        "FP": span(ours["FP"]),
+        "FN": span(ours["FN"]),
         "errors": _listed(totals[0], ".1f"),
         "called": f"{called.mean():.0f}",
-        "printed_FP": _span(theirs["FP"]),
-        "printed_FN": _span(theirs["FN"]),
+        "printed_FP": span(theirs["FP"]),
+        "printed_FN": span(theirs["FN"]),
         "printed_errors": _listed(totals[1], ".1f"),
     }
 
@@ -136,7 +130,7 @@ def losses_on_pima(study: Study) -> dict[str, str]:
         for rate in RATES:
             metrics = [f"{rate}_{model}" for model in SMALL_CHOICES]
             values = [_mean(evidence, metric, "Pima", m) for metric in metrics for m in methods]
-            facts[f"{kind}_{rate}"] = _span(values)
+            facts[f"{kind}_{rate}"] = span(values)
     return facts
 
 
@@ -234,12 +228,12 @@ def printed_points_on_our_curves(study: Study) -> dict[str, float | str]:
         "pima_on": joined([model for label, model in on if label == "Pima"]) or "none",
         "mixture_off": abs(off["Pima", "mixture"]),
         "others_on": sum(label != "Pima" for label, _ in on),
-        "others_off": _span([abs(v) for k, v in off.items() if k[0] != "Pima" and k not in on] or [0]),
+        "others_off": span([abs(v) for k, v in off.items() if k[0] != "Pima" and k not in on] or [0]),
         "share_pima": share["Pima"],
         "share_all": sum(counts["share"]),
         "next": max(sum(matched) for key, matched in counts.items() if key != "share"),
         "share_ionosphere": share["Ionosphere"],
-        "share_rbf": _span(rbf),
+        "share_rbf": span(rbf),
     }
 
 
@@ -327,7 +321,7 @@ def seconds_over_the_composite(study: Study) -> dict[str, float | str]:
         "within": int(near["T_trn"].sum()),
         "test_cells": near["T_tst"].size,
         "test_within": int(near["T_tst"].sum()),
-        "correlation": _span([_rank_correlation(*pair) for pair in zip(ours, theirs, strict=True)], ".2f"),
+        "correlation": span([_rank_correlation(*pair) for pair in zip(ours, theirs, strict=True)], ".2f"),
     }
 
 
@@ -418,13 +412,13 @@ def how_far_runs_are_from_the_optimum(study: Study) -> dict[str, float | int | s
             method: evidence.array("gap", (label,), (method,)).ravel()
             for method in (f"{norm}/{choice}" for norm in NORMS for choice in CHOICES)
         }
-        facts[label] = _span(gaps.pop(MIXTURE), ".1f")
+        facts[label] = span(gaps.pop(MIXTURE), ".1f")
         one_norm.append(gaps.pop(_ONE_NORM).max())
         others += [gap.max() for gap in gaps.values()]
         for mixture, ends in capped.items():
             ends += [*(evidence.array("rounds_end", (label,), (mixture,)).ravel() >= N_TRAINING)]
         regular = study.evidence("figure3").array("gap", (label,), ("regular",))
-        facts[f"{label}_regular"] = _span(regular, ".2f")
+        facts[f"{label}_regular"] = span(regular, ".2f")
     return facts | {
         "others": float(max(others)),
         "one_norm": float(max(one_norm)),
@@ -451,20 +445,6 @@ def at_the_least_validation_error(study: Study) -> dict[str, float]:
 
 def _columns(counts: list[float]) -> str:
     return "{:.0f} linear, {:.0f} quadratic and {:.0f} RBF columns".format(*counts)
-
-
-@reading.facts("tolerance", *LARGE)
-def what_coarser_tolerances_give(study: Study) -> dict[str, str]:
-    """Quadratic and RBF columns and the error at the end of the run, by tolerance."""
-    evidence, facts = study.evidence("tolerance"), {}
-    for label in LARGE:
-        parts = []
-        for tau in TAUS:
-            names = ("quadratic_end", "rbf_end", "error_end")
-            quadratic, rbf, error = (_mean(evidence, name, label, f"tau = {tau:g}") for name in names)
-            parts.append(f"tau = {tau:g}: {quadratic:.0f} quadratic and {rbf:.0f} RBF columns, {error:.2f} %")
-        facts[label] = "; ".join(parts)
-    return facts
 
 
 def _mean_curve(rounds: list[np.ndarray], losses: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -631,30 +611,3 @@ def all_rows(study: Study) -> dict[str, float | str]:
         "longer": read["regular"]["fit_seconds"] / read["stratified"]["fit_seconds"],
         "se": 100 * (share * (1 - share) / study.protocol("forest")["sizes"]["test"]) ** 0.5,
     }
-
-
-LEVEL_LABELS = {label: label for label in SMALL_SETS} | {"target": TARGET}
-
-
-@reading.facts(
-    "levels", *(f"{name}_{place}" for name in LEVEL_LABELS for place in ("first", "last")), "above"
-)
-def columns_along_the_run(study: Study) -> dict[str, float | str]:
-    """RBF columns, terms and errors of mixture and composite at the first and the last place of the run."""
-    evidence, facts = study.evidence("levels"), {}
-    for name, label in LEVEL_LABELS.items():
-        read = {
-            (metric, method): np.mean(evidence.runs(metric, label, method), axis=0)
-            for metric in ("rbf", "columns", "error")
-            for method in ("mixture", "composite")
-        }
-        for k, place in ((0, "first"), (-1, "last")):
-            (rbf, rbf_other), (columns, columns_other), (error, error_other) = (
-                [read[metric, method][k] for method in ("mixture", "composite")]
-                for metric in ("rbf", "columns", "error")
-            )
-            facts[f"{name}_{place}"] = (
-                f"{rbf:.0f} RBF columns in the mixture and {rbf_other:.0f} in the composite, terms "
-                f"{columns:.0f} and {2 * columns_other:.0f}, error {error:.3g} and {error_other:.3g}"
-            )
-    return facts | {"above": 100 * study.protocol("levels")["excesses"][0]}

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from kernsemble.estimators.cg_boost_regressor import CGBoostRegressor
 from kernsemble.report.comparisons import mean_and_spread
-from kernsemble.report.figures import PALETTE, draw_error_bars, subplots
+from kernsemble.report.figures import PALETTE, draw_band, draw_error_bars, subplots
 from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
@@ -112,12 +112,7 @@ def _draw_mean(
         return
     grid = max(rounds, key=lambda some: some[-1])
     curves = np.array([np.interp(grid, t, v) for t, v in zip(rounds, values, strict=True)])
-    axes.plot(grid, curves.mean(axis=0), color=color, label=name, **look)
-    if len(curves) > 1:
-        se = curves.std(axis=0, ddof=1) / len(curves) ** 0.5
-        axes.fill_between(
-            grid, curves.mean(axis=0) - se, curves.mean(axis=0) + se, color=color, alpha=0.2, linewidth=0
-        )
+    draw_band(axes, grid, curves, name, color=color, **look)
 
 
 def draw_improper(study: Study) -> Figure:

@@ -101,7 +101,7 @@ def choose_cost(
 ) -> float:
     """Return the C of least cross-validation error of the complete solutions, the smallest of equal ones.
 
-    The rows are in random order already.
+    Folds take the rows in turn.
     """
     wrong = np.zeros(len(Cs))
     for train, held in cut_folds(np.arange(len(y)), n_folds):
@@ -602,6 +602,31 @@ def _lowers_most(master: HingeQP, H: np.ndarray, outside: np.ndarray, chosen: in
         trial.add(H[:, j])
         values[j] = trial.solve().objective
     return bool(values[chosen] <= min(values.values()) * (1 + 1e-9))
+
+
+paper.exhibit(
+    "complementarity",
+    "The complementarity conditions (15) to (17) at the optimum of (7)",
+    metrics=("broken",),
+)
+
+
+@paper.trials("complementarity", methods=("QP (7)",), datasets=("Pima", "Ionosphere"))
+def complementarity(trial: Trial, *, n_points: int, theory_C: float) -> dict[str, float]:
+    """Solve (7) over all columns; broken: the largest product of (15) to (17), each in its own unit."""
+    X, y = _some_points(trial, n_points)
+    H = np.hstack([kernel.matrix(X, X) for kernel in KernelColumns(X, _LIBRARY).kernels])
+    master = HingeQP(y, theory_C, H=H, intercept="free", positive=True, tol=1e-10)
+    solution = master.solve()
+    u, alpha, scores = solution.u, solution.w, H.T @ master.pricing_weights()
+    margin = y * (H @ alpha + solution.b)
+    slack = np.maximum(0.0, 1.0 - margin)
+    broken = (
+        u * (margin + slack - 1.0) / theory_C,
+        alpha * (scores - alpha) / np.square(alpha).max(),
+        slack * (u - theory_C) / (theory_C * max(slack.max(), 1.0)),
+    )
+    return {"broken": float(f"{max(np.abs(some).max() for some in broken):.2g}")}
 
 
 CLASSIFIERS = {

@@ -849,17 +849,20 @@ def _aligned(data: Draw, kernels: Sequence[Kernel], Cs: Sequence[float]) -> dict
     Cortes, Mohri and Rostamizadeh, Algorithms for learning kernels based on centered alignment (2012).
     """
     resolved = resolve(kernels, data.X)
-    (mu, path), seconds = timed(_align_and_solve, resolved, data, Cs)
-    errors = [percent_wrong(_composite(resolved, mu, data.X, s, data.X_val), data.y_val) for s in path]
+    (mu, path), seconds = timed(align_and_solve, resolved, data, Cs)
+    errors = [percent_wrong(composite_scores(resolved, mu, data.X, s, data.X_val), data.y_val) for s in path]
     best = path[int(np.argmin(errors))]
     used = np.array([mu[0] > 0, *(np.count_nonzero(best.w) * (m > 0) for m in mu[1:])])
     operations = float(data.X.shape[1] * used.sum())
-    return _outcome(data, operations, seconds, *timed(_composite, resolved, mu, data.X, best, data.X_test))
+    return _outcome(
+        data, operations, seconds, *timed(composite_scores, resolved, mu, data.X, best, data.X_test)
+    )
 
 
-def _align_and_solve(
-    kernels: Sequence[Kernel], data: Draw, Cs: Sequence[float]
+def align_and_solve(
+    kernels: Sequence[Kernel], data: bench.Draw, Cs: Sequence[float]
 ) -> tuple[np.ndarray, list[Solution]]:
+    """Weights >= 0 of the kernels by centered alignment, and the machine of their sum for each C."""
     matrices = [kernel.matrix(data.X, data.X) for kernel in kernels]
     scales = [np.trace(K) / len(K) for K in matrices]
     centered = [K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean() for K in matrices]
@@ -869,9 +872,10 @@ def _align_and_solve(
     return mu, kernel_hinge_path(K, data.y, Cs)
 
 
-def _composite(
+def composite_scores(
     kernels: Sequence[Kernel], mu: np.ndarray, X: np.ndarray, solution: Solution, Z: np.ndarray
 ) -> np.ndarray:
+    """Scores at Z of a machine with a weighted sum of kernels, trained on X."""
     used = solution.w != 0
     parts = (
         m * kernel.decision(Z, X[used], solution.w[used]) for m, kernel in zip(mu, kernels, strict=True) if m

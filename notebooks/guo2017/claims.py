@@ -8,18 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
+from kernsemble.data.store import load
 from kernsemble.report.ledger import Derived, Finding, Reading, Rule, measure
 from kernsemble.report.published import PrintedCell, printed_array, read_cells
 from kernsemble.report.verdicts import Answer
-from kernsemble.report.words import joined
+from kernsemble.report.words import joined, span
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError, Sample
 from kernsemble.trials.study import Study
-from guo2017.trials import (
-    BASES,
-    LARGE_SET,
-    LIBSVM_SPLICE,
-    TABLE_SETS,
-)
+from guo2017.theory import COST_C, COST_M
+from guo2017.trials import BASES, LARGE_SET, LIBSVM_SPLICE, MADE, SIZE_SETS, STORED, TABLE_SETS
 
 # cells
 PRINTED_RUNS = 10
@@ -266,21 +263,27 @@ def _widest(curves: np.ndarray) -> float:
     return float(np.ptp(curves.mean(axis=0), axis=-1).max())
 
 
-@reading.claim("G3")
+DISTANCES = {"01": 0.01, "001": 0.001, "0001": 0.0001}
+
+
+@reading.claim("G3", *(f"{p}_{name}" for p in ("l2", "l1") for name in (*DISTANCES, "stop")))
 def iterations_to_convergence(study: Study) -> Finding:
-    """Count iterations on ijcnn1 until its objective, scaled to [0, 1], stays near its end."""
-    evidence = study.evidence("convergence")
-    parts, notes = {}, []
+    """Count iterations on ijcnn1 until its objective, scaled to [0, 1], stays near its end.
+
+    By p: the range over machines for each distance, and where the printed rule stops.
+    """
+    evidence, parts, facts, notes = study.evidence("convergence"), {}, {}, []
     for p in ("2", "1"):
         names = tuple(f"L{p}-{name}" for name in ORDER[1:])
-        settled, stops = (
-            evidence.array(metric, (LARGE_SET,), names)[:, 0] for metric in ("settled", "n_iter")
-        )
+        stops = evidence.array("n_iter", (LARGE_SET,), names)[:, 0]
+        settled = evidence.array("settled", (LARGE_SET,), names)[:, 0]
+        rest = {end: rounds_to_rest(study, names, distance) for end, distance in DISTANCES.items()}
+        facts |= {f"l{p}_{end}": span(rounds) for end, rounds in (rest | {"stop": stops}).items()}
         parts[f"rounds_{p}"] = measure(np.mean, settled)
-        parts[f"fine_{p}"] = Answer(float(np.mean(rounds_to_rest(study, names, 0.0001))))
+        parts[f"fine_{p}"] = Answer(float(np.mean(rest["0001"])))
         shown = zip(settled.mean(axis=0), stops.mean(axis=0), strict=True)
         notes.append(f"p = {p} settled (printed stop): {', '.join(f'{s:.0f} ({n:.0f})' for s, n in shown)}")
-    return Finding(parts, None, "; ".join(notes) + " for 5, 10, 30 components")
+    return Finding(parts, None, "; ".join(notes) + " for 5, 10, 30 components", facts)
 
 
 def rounds_to_rest(study: Study, names: Sequence[str], distance: float) -> list[int]:
@@ -291,31 +294,28 @@ def rounds_to_rest(study: Study, names: Sequence[str], distance: float) -> list[
     return [int(far[-1]) + 2 if len(far) else 1 for far in last]
 
 
-@reading.claim("G4")
+@reading.claim("G4", "slopes", "first", "last", "steps")
 def training_time_is_quasi_linear(study: Study) -> Finding:
     """Fit slopes to mean seconds of each machine; PSVM counts as one component.
 
-    The factor of p is the geometric mean over sizes and numbers of components.
+    The factor of p is the geometric mean over sizes and numbers of components. slopes: of an iteration, their
+    range; first, last: iterations of L2-ExRM5 at the least and the most rows; steps: exact Newton steps.
     """
     evidence = study.evidence("scaling")
-    sizes = [int(label.removeprefix("n=")) for label in evidence.datasets]
-    if len(sizes) < 2:
-        evidence.array("fit_seconds", ("n=2500", "n=5000"), ("L1-PSVM",))
+    sizes = np.log([int(label.removeprefix("n=")) for label in SIZE_SETS])
     names = [f"{p}-{n}" for p in ("L1", "L2") for n in ORDER]
-    seconds, rounds = (
-        evidence.array(m, evidence.datasets, names).mean(axis=0) for m in ("fit_seconds", "n_iter")
-    )
-    slopes, of_an_iteration = (
-        np.polyfit(np.log(sizes), np.log(s), 1)[0] for s in (seconds, seconds / rounds)
-    )
+    seconds, rounds = (evidence.array(m, SIZE_SETS, names).mean(axis=0) for m in ("fit_seconds", "n_iter"))
+    slopes, of_an_iteration = (np.polyfit(sizes, np.log(s), 1)[0] for s in (seconds, seconds / rounds))
     logs = np.log(seconds)
     factor = float(np.exp((logs[:, : len(ORDER)] - logs[:, len(ORDER) :]).mean()))
     parts = {"in_all": slopes.max(), "an_iteration": of_an_iteration.max(), "p": factor}
+    five, exact = evidence.array("n_iter", SIZE_SETS, ("L2-ExRM5", "L2-exact")).mean(axis=0).T
+    facts = {"slopes": span(of_an_iteration, ".2f"), "first": five[0], "last": five[-1], "steps": span(exact)}
     note = f"slopes {slopes.min():.2f} to {slopes.max():.2f}; p = 1 takes {factor:.2f} times as long as p = 2"
-    return Finding({name: Answer(float(value)) for name, value in parts.items()}, None, note)
+    return Finding({name: Answer(float(value)) for name, value in parts.items()}, None, note, facts)
 
 
-@reading.claim("G5")
+@reading.claim("G5", "won_on")
 def exrm_ranks_first(study: Study) -> Finding:
     """Compare mean errors and average ranks of table 1's ten rows."""
     errors, printed = table_errors(study), printed_rows(study)
@@ -330,8 +330,9 @@ def exrm_ranks_first(study: Study) -> Finding:
         "won": measure(lambda e: len(won_sets(e)), errors, printed),
         "first": measure(lambda e: _place(e, ("L2-ExRM", 30)), errors, printed),
         "second": measure(lambda e: _place(e, ("L2-ExRM", 10)), errors, printed),
+        "over_drm": measure(lambda e: len(won_sets(e, ("DRM",))), errors, printed),
     }
-    return Finding(parts, None, note)
+    return Finding(parts, None, note, {"won_on": joined(won_sets(errors)) or "none"})
 
 
 def printed_rows(study: Study) -> np.ndarray:
@@ -340,12 +341,14 @@ def printed_rows(study: Study) -> np.ndarray:
     return np.moveaxis(printed_array(study, "table1", rows, TABLE_SETS), 1, 2)
 
 
-def won_sets(errors: np.ndarray) -> list[str]:
-    """Return on which of the four sets an ExRM has the lowest mean error."""
+def won_sets(errors: np.ndarray, rivals: Sequence[str] = FAMILIES[2:]) -> list[str]:
+    """Return on which of the four sets an ExRM has a lower mean error than all rivals."""
     means = errors.mean(axis=0)
-    is_exrm = np.array(["ExRM" in family for family, _ in ROWS])
+    exrm, others = (
+        [k for k, (family, _) in enumerate(ROWS) if family in names] for names in (FAMILIES[:2], rivals)
+    )
     sets = [TABLE_SETS.index(name) for name in WON_SETS]
-    return [TABLE_SETS[k] for k in sets if means[k, is_exrm].min() < means[k, ~is_exrm].min()]
+    return [TABLE_SETS[k] for k in sets if means[k, exrm].min() < means[k, others].min()]
 
 
 def _place(errors: np.ndarray, row: tuple[str, int]) -> int:
@@ -360,45 +363,45 @@ def _inferior(means: np.ndarray) -> np.ndarray:
     return worse.mean(axis=(1, 2))
 
 
-@reading.claim(
-    "G13",
-    *("print", "print_splice", "ours", "splice", "best", "best_splice"),
-    *("by_set", "turned", "lower"),
-)
+@reading.claim("G13", "print", "ours", "by_set", "turned", "lower")
 def trees_are_inferior_but_for_splice(study: Study) -> Finding:
     """Ask all pairs of a tree ensemble and a machine in table 1: AdaTree and BagTree, ExRM and DRM.
 
-    by_set: the share of pairs, printed in brackets; turned: sets where it is all of the printed and none of
-    ours; lower: other sets where ours is lower, the largest difference first.
+    print, ours: the share of pairs without splice; by_set: ours, printed in brackets; turned: sets where it
+    is all of the printed and none of ours; lower: other sets where it is lower, the largest difference first.
     """
-    printed, errors, best = printed_of(study, "table1"), table_errors(study), best_errors_of(study, ROWS)
-    cells = np.array([[printed[f"{family}{T}", label] for family, T in ROWS] for label in TABLE_SETS])
-    splice, facts, by_set = TABLE_SETS.index("splice"), {}, {}
-    named = {"print": cells, "ours": errors.mean(axis=0), "best": best.mean(axis=0)}
-    for name, means in named.items():
-        by_set[name] = shares = 100.0 * _inferior(means)
-        facts[name] = np.delete(shares, splice).mean()
-        facts["splice" if name == "ours" else f"{name}_splice"] = shares[splice]
-    both = list(zip(TABLE_SETS, by_set["print"], by_set["ours"], strict=True))
+    arrays = {
+        "print": printed_rows(study),
+        "ours": table_errors(study),
+        "best reading": best_errors_of(study, ROWS),
+    }
+    shares = {name: 100.0 * _inferior(errors.mean(axis=0)) for name, errors in arrays.items()}
+    means = {name: (_but_for_splice(some), some[SPLICE_AT]) for name, some in shares.items()}
+    note = "share of pairs in which the trees err more, splice in brackets: "
+    note += ", ".join(f"{name} {most:.0f} % ({splice:.0f} %)" for name, (most, splice) in means.items())
+    both = list(zip(TABLE_SETS, shares["print"], shares["ours"], strict=True))
     turned = [label for label, theirs, own in both if (theirs, own) == (100.0, 0.0)]
     fall = {label: theirs - own for label, theirs, own in both if theirs > own and label not in turned}
-    facts |= {
+    facts = {
+        **{name: means[name][0] for name in ("print", "ours")},
         "by_set": joined([f"{label} {own:.0f} ({theirs:.0f})" for label, theirs, own in both]),
         "turned": joined(turned) or "no set",
         "lower": joined(sorted(fall, key=fall.get, reverse=True)) or "no set",
     }
-    note = (
-        "share of pairs in which the trees err more, splice in brackets: printed {print:.0f} % "
-        "({print_splice:.0f} %), ours {ours:.0f} % ({splice:.0f} %), best reading {best:.0f} % "
-        "({best_splice:.0f} %)"
-    )
     parts = {
-        "most": measure(
-            lambda e: 100.0 * np.delete(_inferior(e.mean(axis=0)), splice).mean(), errors, cells[None]
-        ),
-        "splice": measure(lambda e: 100.0 * _inferior(e.mean(axis=0))[splice], errors, cells[None]),
+        name: measure(
+            lambda e, read=read: 100.0 * read(_inferior(e.mean(axis=0))), arrays["ours"], arrays["print"]
+        )
+        for name, read in (("most", _but_for_splice), ("splice", lambda shares: float(shares[SPLICE_AT])))
     }
     return Finding(parts, None, note, facts)
+
+
+SPLICE_AT = TABLE_SETS.index("splice")
+
+
+def _but_for_splice(shares: np.ndarray) -> float:
+    return float(np.delete(shares, SPLICE_AT).mean())
 
 
 SMALLER_CLASS = 4853 / 49990  # of ijcnn1's training part
@@ -424,9 +427,12 @@ def all_methods_are_close_on_ijcnn1(study: Study) -> Finding:
     return Finding({"close": measure(lambda e: float(np.ptp(e.mean(axis=0))), errors)}, None, note, facts)
 
 
-@reading.claim("G6")
+@reading.claim("G6", "trees_over", "drm_over")
 def exrm_trains_fastest(study: Study) -> Finding:
-    """Compare mean seconds over the sets; DRM's are those of a program of ours, which decide nothing."""
+    """Compare mean seconds over the sets; DRM's are those of a program of ours, which decide nothing.
+
+    over: the ratios of seconds to those of an ExRM of the same size.
+    """
     printed = printed_array(study, "table2", ["seconds"], SPACED_NAMES).reshape(2, len(FAMILIES))
     (trees, drm), (printed_trees, printed_drm) = (
         [_least_over_exrm(seconds, rivals) for rivals in ((2, 3), (4,))]
@@ -434,7 +440,10 @@ def exrm_trains_fastest(study: Study) -> Finding:
     )
     note = f"the printed DRM is its authors' program, not at hand; ours takes {drm:.1f} times as long"
     unknown = Answer(float("nan"), printed_drm, note=note)
-    return Finding({"trees": Answer(trees, printed_trees), "drm_hundreds": unknown})
+    seconds = seconds_by_size(study)
+    ratios = seconds[:, 2:, np.newaxis] / seconds[:, np.newaxis, :2]
+    facts = {"trees_over": span(ratios[:, :2], ".1f"), "drm_over": span(ratios[:, 2])}
+    return Finding({"trees": Answer(trees, printed_trees), "drm_hundreds": unknown}, None, "", facts)
 
 
 def seconds_by_size(study: Study) -> np.ndarray:
@@ -527,7 +536,7 @@ def ensemble_loss_below_mean_loss(study: Study) -> Finding:
     return Finding({"ratio": Answer(ratios.max())}, None, note)
 
 
-@reading.claim("G10")
+@reading.claim("G10", "apart")
 def reweighting_solves_its_problem(study: Study) -> Finding:
     """Measure how far 20,000 rounds of Algorithm 1 come from a start without zeros."""
     evidence = study.evidence("zeros")
@@ -538,7 +547,7 @@ def reweighting_solves_its_problem(study: Study) -> Finding:
         f"{100 * undefined:.0f} % of a row of zeros becomes nan"
     )
     measured = f"a limit is not computed; 20,000 rounds come as near as {apart:.1e}"
-    return Finding({"limit": Answer(float("nan"), note=measured)}, None, note)
+    return Finding({"limit": Answer(float("nan"), note=measured)}, None, note, {"apart": apart})
 
 
 @reading.claim("G11")
@@ -555,14 +564,117 @@ def svm_ensembles_beat_drm(study: Study) -> Finding:
     return Finding(parts, None, note)
 
 
-@reading.claim("G12")
+WRAPPED = {"plain": "ExRM10", "bagged": "Bag-ExRM10", "boosted": "Ada-ExRM10"}
+WRAPPED |= {"machine": "PSVM", "machine_bagged": "Bag-PSVM"}
+HELPS = 0.35  # points by which bagging has to lower an error to be named
+
+
+@reading.claim("G12", *WRAPPED, "helps", "helps_on", "elsewhere", "worse", "liver")
 def wrapping_improves_exrm(study: Study) -> Finding:
-    """Compare mean errors over the sets: ten components, ten rounds."""
-    evidence = study.evidence("wrapped")
-    means = evidence.array("error", methods=("ExRM10", "Bag-ExRM10", "Ada-ExRM10")).mean(axis=1)
-    shown = ", ".join(f"{value:.2f}" for value in means.mean(axis=0))
+    """Compare mean errors over the sets: ten components, ten rounds.
+
+    helps, helps_on: by how many points, and where, bagging lowers the error most; elsewhere: how far it moves
+    it at most. worse: on how many sets boosting raises it; liver: by how much it lowers it there.
+    """
+    errors = study.evidence("wrapped").array("error", TABLE_SETS, tuple(WRAPPED.values()))
+    over = errors.mean(axis=1)  # runs x machines
     parts = {
-        name: measure(lambda e, k=k: float((e[:, 0] - e[:, k]).mean()), means)
+        name: measure(lambda e, k=k: float((e[:, 0] - e[:, k]).mean()), over)
         for k, name in enumerate(("bagging", "boosting"), start=1)
     }
-    return Finding(parts, None, f"ExRM, bagged, boosted: {shown}")
+    plain, bagged, boosted, *_ = errors.mean(axis=0).T
+    gain, lost = plain - bagged, boosted - plain
+    helped = gain >= HELPS
+    facts = dict(zip(WRAPPED, over.mean(axis=0), strict=True)) | {
+        "helps": span(gain[helped], ".1f") if helped.any() else "no",
+        "helps_on": joined([TABLE_SETS[k] for k in np.flatnonzero(helped)]) or "no set",
+        "elsewhere": np.abs(gain[~helped]).max(initial=0.0),
+        "worse": int((lost > 0).sum()),
+        "liver": -lost[TABLE_SETS.index("liver")],
+    }
+    return Finding(parts, None, "ExRM, bagged, boosted: {plain:.2f}, {bagged:.2f}, {boosted:.2f}", facts)
+
+
+@reading.claim("G15", "inverse", "inner", "last_m", "last_c", "inverse_rounds")
+def an_iteration_costs_what_is_said(study: Study) -> Finding:
+    """Fit slopes of the least milliseconds over the upper half of the sizes, in the logarithms.
+
+    inner: rounds of Algorithm 1; inverse_rounds: how many rounds the inverse takes at the largest M.
+    """
+    evidence = study.evidence("cost")
+
+    def slope(metric: str, letter: str, sizes: Sequence[int]) -> float:
+        upper = sizes[len(sizes) // 2 :]
+        least = evidence.array(metric, (MADE,), [f"{letter} = {size}" for size in upper]).min(axis=(0, 1))
+        return float(np.polyfit(np.log(upper), np.log(least), 1)[0])
+
+    last, inverse = f"M = {COST_M[-1]}", slope("inverse_ms", "M", COST_M)
+    round_ms, inverse_ms = (evidence.array(m, (MADE,), (last,)).min() for m in ("iteration_ms", "inverse_ms"))
+    facts = {
+        "inverse": inverse,
+        "inner": span(evidence.array("inner").mean(axis=(0, 1))),
+        "last_m": COST_M[-1],
+        "last_c": COST_C[-1],
+        "inverse_rounds": inverse_ms / round_ms,
+    }
+    parts = {"in_c": slope("iteration_ms", "C", COST_C), "in_m": slope("iteration_ms", "M", COST_M)}
+    parts["whole"] = inverse
+    return Finding({name: Answer(value) for name, value in parts.items()}, None, "", facts)
+
+
+@reading.claim("G16", "stop", "apart", "least", "most", "range")
+def bisection_solves_any_power(study: Study) -> Finding:
+    """Run Algorithm 2 with (13) by bisection and a penalty that stays; gaps to one machine's optimum.
+
+    stop: gaps at the printed stop in percent, by set; least, most: mean test errors by p; range: on a set.
+    """
+    evidence, powers = study.evidence("power"), study.protocol("power")["powers"]
+    stop, fixed, apart, errors = (
+        np.array([np.mean(evidence.runs(metric, d, "bisection"), axis=0) for d in evidence.datasets])
+        for metric in ("printed_gap", "fixed_gap", "distance", "error")
+    )
+    means = errors.mean(axis=0)
+    facts = {
+        "stop": span(100.0 * stop.mean(axis=1), ".2g"),
+        "apart": f"{apart.max():.0e}",
+        "least": f"{means.min():.1f} % at p = {powers[int(means.argmin())]:g}",
+        "most": f"{means.max():.1f} % at p = {powers[int(means.argmax())]:g}",
+        "range": np.ptp(errors, axis=1).max(),
+    }
+    return Finding({"solved": Answer(float(np.abs(fixed).max()))}, None, "", facts)
+
+
+@reading.claim("G17", "features", "l1_first", "l1_last", "l2_last", "l2_best", "worse", "beta")
+def a_constant_component_makes_sparse(study: Study) -> Finding:
+    """Compare the features that are used at the largest beta with those at none.
+
+    last: the mean share that is used, in percent. worse: what the largest beta costs, in points; l2_best: the
+    largest gain of any beta in the mean over sets, for p = 2.
+    """
+    evidence, betas = study.evidence("sparsity"), study.protocol("sparsity")["betas"]
+    used, errors = (
+        {
+            p: np.stack([np.array(evidence.runs(metric, d, p)) for d in evidence.datasets], axis=1)
+            for p in ("L1", "L2")
+        }
+        for metric in ("used", "error")
+    )  # runs x sets x betas
+    sizes = np.array([load(STORED.get(label, label)).n_features for label in evidence.datasets])
+    share = {p: 100.0 * (some.mean(axis=0) / sizes[:, np.newaxis]).mean(axis=0) for p, some in used.items()}
+    means = {p: some.mean(axis=(0, 1)) for p, some in errors.items()}
+    facts = {
+        "features": joined([str(size) for size in sizes]),
+        "l1_first": share["L1"][0],
+        "l1_last": share["L1"][-1],
+        "l2_last": share["L2"][-1],
+        "l2_best": means["L2"][0] - means["L2"].min(),
+        "worse": span([some[-1] - some[0] for some in means.values()], ".1f"),
+        "beta": betas[-1],
+    }
+    both = np.concatenate(list(used.values()), axis=1)
+    return Finding({"sparse": measure(_largest_share_left, both)}, None, "", facts)
+
+
+def _largest_share_left(used: np.ndarray) -> float:
+    means = used.mean(axis=0)
+    return float((means[:, -1] / means[:, 0]).max())

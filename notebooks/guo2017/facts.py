@@ -12,7 +12,7 @@ from kernsemble.report.comparisons import bootstrap_probability
 from kernsemble.report.ledger import Reading, Rule, judge_cell
 from kernsemble.report.published import PrintedCell
 from kernsemble.report.verdicts import Verdict
-from kernsemble.report.words import joined
+from kernsemble.report.words import joined, span
 from kernsemble.trials.study import Study
 from guo2017.claims import (
     FAMILIES3,
@@ -20,7 +20,6 @@ from guo2017.claims import (
     PRINTED_RUNS,
     ROWS,
     WAYS,
-    WON_SETS,
     average_ranks,
     best_errors_of,
     best_place,
@@ -33,34 +32,21 @@ from guo2017.claims import (
     printed_means,
     printed_of,
     reading,
-    rounds_to_rest,
-    seconds_by_size,
     split_name,
     table_errors,
-    won_sets,
 )
-from guo2017.theory import COST_C, COST_M, KINDS
+from guo2017.theory import KINDS
 from guo2017.trials import (
     BAGS,
     BASES,
     BOOSTS,
     LARGE_SET,
     LIBSVM_SPLICE,
-    MADE,
     MISHAPS,
-    SETTINGS,
-    SIZE_SETS,
     SIZES_OF_TREES,
     STORED,
     TABLE_SETS,
 )
-
-
-def span(values: Iterable[float], form: str = ".1f") -> str:
-    """Return "least to largest", or the number where both look alike."""
-    values = [float(value) for value in values]
-    low, high = format(min(values), form), format(max(values), form)
-    return low if low == high else f"{low} to {high}"
 
 
 def curve(study: Study, exhibit: str, metric: str, method: str, dataset: str = "sonar") -> np.ndarray:
@@ -91,48 +77,13 @@ def how_errors_go_with_lambda(study: Study) -> dict[str, float | str]:
     from_one = [np.ptp(c[above]) for c in (*l2, *l1)]
     return {
         "l1_single": single,
-        "l1_several": span(c[above].mean() for c in l1),
+        "l1_several": span([c[above].mean() for c in l1], ".1f"),
         "moves_others": max(from_one[:-1]),
         "moves_last": from_one[-1],
         "within": np.ptp(np.array(l1)[:, lambdas >= 2.0], axis=0).max(),
         "times": 1.0 + max(gap[lambdas <= 0.4].max() for gap in gaps.values()),
         "gaps_small": max(gap[at[0.4]] for gap in gaps.values()),
         "gap_large": 100.0 * gaps["L2-PSVM"][at[2.0]],
-    }
-
-
-DISTANCES = {"01": 0.01, "001": 0.001, "0001": 0.0001}
-
-
-@reading.facts("convergence", *(f"{p}_{name}" for p in ("l2", "l1") for name in (*DISTANCES, "stop")))
-def when_the_objective_rests(study: Study) -> dict[str, str]:
-    """Say from which iteration on ijcnn1's objective stays within some distance, and where the rule stops."""
-    evidence, facts = study.evidence("convergence"), {}
-    for p in ("L2", "L1"):
-        names = [f"{p}-{name}" for name in ORDER[1:]]
-        for end, distance in DISTANCES.items():
-            facts[f"{p.lower()}_{end}"] = span(rounds_to_rest(study, names, distance), ".0f")
-        stops = evidence.array("n_iter", (LARGE_SET,), names)
-        facts[f"{p.lower()}_stop"] = span(stops.ravel(), ".0f")
-    return facts
-
-
-@reading.facts("scaling", "of_an_iteration", "steepest", "first", "last", "factor", "steps")
-def how_seconds_grow(study: Study) -> dict[str, float | str]:
-    """Return slopes of seconds, of one iteration and of all; L2-ExRM5's iterations; exact Newton steps."""
-    evidence = study.evidence("scaling")
-    sizes = np.log([int(label.removeprefix("n=")) for label in SIZE_SETS])
-    names = [f"{p}-{name}" for p in ("L1", "L2") for name in ORDER]
-    seconds, rounds = (evidence.array(m, SIZE_SETS, names).mean(axis=0) for m in ("fit_seconds", "n_iter"))
-    logs = np.log(seconds)
-    l2 = evidence.array("n_iter", SIZE_SETS, ("L2-ExRM5", "L2-exact")).mean(axis=0)
-    return {
-        "of_an_iteration": span(np.polyfit(sizes, np.log(seconds / rounds), 1)[0], ".2f"),
-        "steepest": np.polyfit(sizes, logs, 1)[0].max(),
-        "first": l2[0, 0],
-        "last": l2[-1, 0],
-        "factor": np.exp((logs[:, :4] - logs[:, 4:]).mean()),
-        "steps": span(l2[:, 1], ".0f"),
     }
 
 
@@ -155,10 +106,10 @@ def what_moves_sonar(study: Study) -> dict[str, float | str]:
     runs = np.array(study.evidence("halves").runs("L2_10", "sonar", "halves"))[:, place]
     flat = {m: np.ptp(curve(study, "halves", m, "halves, exact")[lambdas >= 0.4]) for m in machines}
     return {
-        "fewer_rows": span(at("104 rows, test of 150") - at("150 rows")),
-        "optimum_ten": span((half - exact)[[1, 3]]),
-        "optimum_one": span((half - exact)[[0, 2]]),
-        "range_less": span(half - at("halves, training range")),
+        "fewer_rows": span(at("104 rows, test of 150") - at("150 rows"), ".1f"),
+        "optimum_ten": span((half - exact)[[1, 3]], ".1f"),
+        "optimum_one": span((half - exact)[[0, 2]], ".1f"),
+        "range_less": span(half - at("halves, training range"), ".1f"),
         "stratified_less": (half - at("halves, stratified")).max(),
         "averaged": at("halves, mean loss").min(),
         "unscaled": unscaled[1],
@@ -221,15 +172,15 @@ def how_table1_agrees(study: Study) -> dict[str, float | str]:
         "exrm": len(cells),
         "exrm_match": sum(judged[r, c].verdict == Verdict.MATCH for r, c, _ in cells),
         "exrm_match_ten": ten,
-        "german": span(v for (_, c), v in apart.items() if c == "german"),
-        "splice": span(-v for (_, c), v in apart.items() if c == "splice"),
+        "german": span([v for (_, c), v in apart.items() if c == "german"], ".1f"),
+        "splice": span([-v for (_, c), v in apart.items() if c == "splice"], ".1f"),
     }
 
 
 @reading.facts(
     "best",
     *("exrm", "exact", "drm", "drm_declared", "drm_of", "splice", "trees"),
-    *("drm_apart", "first", "second", "first_rank", "second_rank", "won", "over_drm", "best_of_table3"),
+    *("drm_apart", "first", "second", "first_rank", "second_rank", "best_of_table3"),
     *("optimum_only", "above", "g11", "g11_runs", "g11_differences", "half_match"),
 )
 def what_the_best_reading_gives(study: Study) -> dict[str, float | str]:
@@ -285,23 +236,14 @@ def what_the_best_reading_gives(study: Study) -> dict[str, float | str]:
         "second": f"{ROWS[order[1]][0]}{ROWS[order[1]][1]}",
         "first_rank": ranks[order[0]],
         "second_rank": ranks[order[1]],
-        "won": joined(won_sets(errors)) or "none",
-        "over_drm": joined([label for label in WON_SETS if _beats_drm(table_errors(study), label)]) or "none",
         "best_of_table3": joined(list(dict.fromkeys(FAMILIES3[k] for k in best))),
-        "above": span(above[np.isfinite(above)]),
+        "above": span(above[np.isfinite(above)], ".1f"),
         "g11": bootstrap_probability(rivals, lambda e: bool((e.mean(axis=0)[:2] < e.mean(axis=0)[2]).all())),
         "g11_runs": len(rivals),
         "g11_differences": ", ".join(f"{a:.2f} and {b:.2f}" for a, b in (mean[4] - mean[2:4])[:, 1:].T),
         "optimum_only": joined(optimum_only) or "none",
         "half_match": matches(drm, half),
     }
-
-
-def _beats_drm(errors: np.ndarray, label: str) -> bool:
-    """Whether an ExRM has a lower mean error than each DRM."""
-    means = errors.mean(axis=0)[TABLE_SETS.index(label)]
-    drm, exrm = (means[[name in family for family, _ in ROWS]] for name in ("DRM", "ExRM"))
-    return bool(exrm.min() < drm.min())
 
 
 def best_means(study: Study) -> np.ndarray:
@@ -315,8 +257,8 @@ def best_means(study: Study) -> np.ndarray:
     return means
 
 
-@reading.facts("digits", "all", "apart", "cells")
-def which_cells_are_means_of_ten(study: Study) -> dict[str, str | int]:
+@reading.facts("digits", "all", "apart")
+def which_cells_are_means_of_ten(study: Study) -> dict[str, str]:
     """Say on which small sets all printed means are those of ten trials, and which cells are not.
 
     A mean of ten errors on n rows is a multiple of 1 / (10 n); splice has too many rows for the test.
@@ -328,7 +270,6 @@ def which_cells_are_means_of_ten(study: Study) -> dict[str, str | int]:
     return {
         "all": joined([label for label in sets if label not in odd]),
         "apart": joined([f"{cell.value:.2f} ({cell.row}, {cell.column})" for cell in apart]),
-        "cells": len(cells),
     }
 
 
@@ -336,14 +277,6 @@ def _is_mean_of_ten(cell: PrintedCell) -> bool:
     total = PRINTED_RUNS * (load(STORED.get(cell.column, cell.column)).n_samples - 150)
     near = round(cell.value * total / 100)
     return any(f"{100 * wrong / total:.2f}" == f"{cell.value:.2f}" for wrong in (near - 1, near, near + 1))
-
-
-@reading.facts("table2", "trees", "drm")
-def how_seconds_compare(study: Study) -> dict[str, str]:
-    """Return the ratios of seconds, trees and DRM over ExRM of the same size and either loss."""
-    seconds = seconds_by_size(study)
-    ratios = seconds[:, 2:, np.newaxis] / seconds[:, np.newaxis, :2]
-    return {"trees": span(ratios[:, :2].ravel()), "drm": span(ratios[:, 2].ravel(), ".0f")}
 
 
 @reading.facts(
@@ -380,8 +313,8 @@ def how_table3_compares(study: Study) -> dict[str, float | str]:
     pooled = {name: float(tests @ values / tests.sum()) for name, values in cells.items()}
     ninth = {n: 9.0 * third[n.removesuffix("10"), "10"] - values.sum() for n, values in cells.items()}
     return {
-        "above": span(above[np.isfinite(above)], ".0f"),
-        "printed_solver_costs": span(costs),
+        "above": span(above[np.isfinite(above)]),
+        "printed_solver_costs": span(costs, ".1f"),
         "over_least": min(over, key=over.get),
         "over_most": max(over, key=over.get),
         "least_over": min(over.values()),
@@ -420,22 +353,21 @@ def what_moves_the_means(study: Study) -> dict[str, float | str]:
     lack = [third[family, "10"] - mean(f"{family}_10", "100 rows") for family in ("AdaSVM", "BagSVM")]
     drm = third["DRM", "10"] - best_errors_of(study, [("DRM", 10)]).mean()
     return {
-        "others": span(moved),
-        "rows": span(rows),
+        "others": span(moved, ".1f"),
+        "rows": span(rows, ".1f"),
         "half_least": min(half),
-        "above_75": span(over_printed("75 rows")),
-        "below_100": span(over_printed("100 rows")),
-        "svm_lack": span(lack),
+        "above_75": span(over_printed("75 rows"), ".1f"),
+        "below_100": span(over_printed("100 rows"), ".1f"),
+        "svm_lack": span(lack, ".1f"),
         "drm_lacks": drm,
     }
 
 
-@reading.facts("drm", "splice")
-def what_moves_drm(study: Study) -> dict[str, float]:
-    """Return DRM's highest mean error on splice over settings."""
-    return {
-        "splice": study.evidence("drm").array("error_10", ("splice",), tuple(SETTINGS)).mean(axis=0).max()
-    }
+@reading.facts("details", "most")
+def what_unprinted_details_move(study: Study) -> dict[str, float]:
+    """Return how far a detail moves the mean error of a set at most, in points."""
+    errors = [study.evidence("details").array(f"{p}_10", TABLE_SETS).mean(axis=0) for p in ("L1", "L2")]
+    return {"most": float(max(np.abs(some - some[:, :1]).max() for some in errors))}
 
 
 @reading.facts("bases", "resampling", "resampling_splice", "solver", "solver_elsewhere", "counting")
@@ -449,7 +381,7 @@ def what_moves_bags_and_boosts(study: Study) -> dict[str, float | str]:
     ways = ("AdaSVM, weights", "BagSVM, votes")
     solver = np.array([error[f"{way}, printed solver"] - error[way] for way in ways])
     return {
-        "resampling": span(resampled[four]),
+        "resampling": span(resampled[four], ".1f"),
         "resampling_splice": resampled[TABLE_SETS.index("splice")],
         "solver": solver[:, hard].max(),
         "solver_elsewhere": np.abs(np.delete(solver, hard, axis=1)).max(),
@@ -493,9 +425,9 @@ def how_far_trees_are(study: Study) -> dict[str, float | str]:
     guesses = ("labels shuffled", "labels sorted")
     return {
         "hypotheses": len(methods) + len(MISHAPS) + 2,
-        "usual": span(distances(methods, others), ".0f"),
-        "usual_odd": span(distances(methods, ODD_SETS), ".0f"),
-        "guessing_odd": span(distances(guesses, ODD_SETS), ".0f"),
+        "usual": span(distances(methods, others)),
+        "usual_odd": span(distances(methods, ODD_SETS)),
+        "guessing_odd": span(distances(guesses, ODD_SETS)),
         "guessing_others": min(distances(guesses, others)),
         "sizes": np.ptp(means, axis=2).max(),
     }
@@ -539,12 +471,6 @@ def how_far_from_the_optimum(study: Study) -> dict[str, float | str]:
     }
 
 
-@reading.facts("zeros", "apart")
-def how_far_reweighting_is(study: Study) -> dict[str, float]:
-    """Return the largest relative difference between Algorithm 1 and the closed form."""
-    return {"apart": study.evidence("zeros").array("exact_difference").max()}
-
-
 @reading.facts("race", "cvxpy", "cvxpy_l1", "cvxpy_l2", "printed", "printed_large", "gaps", "two_blocks")
 def who_wins_the_race(study: Study) -> dict[str, float | str]:
     """Return how many times as long as the exact solver the others take: the least of runs, and medians."""
@@ -558,12 +484,12 @@ def who_wins_the_race(study: Study) -> dict[str, float | str]:
     gaps = 100.0 * evidence.array("printed_gap", (*small, LARGE_SET), ("L1", "L2")).mean(axis=0)
     return {
         "cvxpy": ratios("cvxpy").min(),
-        "cvxpy_l1": span(medians[:, 0], ".0f"),
-        "cvxpy_l2": span(medians[:, 1], ".0f"),
-        "printed": span(np.median(ratios("printed"), axis=0).ravel(), ".0f"),
-        "printed_large": span(np.median(ratios("printed", [LARGE_SET]), axis=0).ravel(), ".0f"),
+        "cvxpy_l1": span(medians[:, 0]),
+        "cvxpy_l2": span(medians[:, 1]),
+        "printed": span(np.median(ratios("printed"), axis=0).ravel()),
+        "printed_large": span(np.median(ratios("printed", [LARGE_SET]), axis=0).ravel()),
         "gaps": span(gaps.ravel(), ".2g"),
-        "two_blocks": span(np.median(ratios("two_blocks"), axis=0).ravel(), ".0f"),
+        "two_blocks": span(np.median(ratios("two_blocks"), axis=0).ravel()),
     }
 
 
@@ -593,110 +519,14 @@ def what_diversity_does(study: Study) -> dict[str, float | str]:
         "norm_last": norm[-1],
         "plain_wins": wins,
         "plain": mean["plain"],
-        "rows": span(v for m, v in mean.items() if m.startswith("rows")),
-        "columns": span(v for m, v in mean.items() if m.startswith("columns")),
+        "rows": span([v for m, v in mean.items() if m.startswith("rows")], ".1f"),
+        "columns": span([v for m, v in mean.items() if m.startswith("columns")], ".1f"),
         "ionosphere": best["ionosphere", "plain"] - own_columns,
         "liver": best["liver", "plain"] - best["liver", "rows, apart"],
         "norm": max(abs(v) for (d, _), v in added.items() if d not in ("splice", "liver")),
         "splice_columns": -added["splice", "columns"],
         "splice_rows": added["splice", "rows"],
         "liver_norm": max(added["liver", kind] for kind in ("columns", "rows")),
-    }
-
-
-@reading.facts(
-    "wrapped",
-    *("plain", "bagged", "boosted", "machine", "machine_bagged", "helps", "helps_on"),
-    *("elsewhere", "worse", "liver"),
-)
-def what_wrapping_does(study: Study) -> dict[str, float | str]:
-    """Return mean errors over sets of ExRM, bagged and boosted; where and how far that helps."""
-    names = ("ExRM10", "Bag-ExRM10", "Ada-ExRM10", "PSVM", "Bag-PSVM")
-    means = study.evidence("wrapped").array("error", TABLE_SETS, names).mean(axis=0)
-    bagged, boosted = means[:, 0] - means[:, 1], means[:, 0] - means[:, 2]
-    over = means.mean(axis=0)
-    helped = bagged >= 0.35
-    return {
-        **dict(zip(("plain", "bagged", "boosted", "machine", "machine_bagged"), over, strict=True)),
-        "helps": span(bagged[helped]),
-        "helps_on": joined([TABLE_SETS[k] for k in np.flatnonzero(helped)]) or "no set",
-        "elsewhere": np.abs(bagged[~helped]).max(initial=0.0),
-        "worse": int((boosted < 0).sum()),
-        "liver": boosted[TABLE_SETS.index("liver")],
-    }
-
-
-@reading.facts("power", "printed", "fixed", "apart", "least", "most", "range")
-def what_other_powers_give(study: Study) -> dict[str, float | str]:
-    """Return relative gaps of Algorithm 2 with (13) by bisection, in percent, and how errors go with p."""
-    evidence, powers = study.evidence("power"), study.protocol("power")["powers"]
-    curves = {
-        metric: np.array([curve(study, "power", metric, "bisection", label) for label in evidence.datasets])
-        for metric in ("error", "printed_gap", "fixed_gap", "distance")
-    }
-    errors = curves["error"].mean(axis=0)
-    return {
-        "printed": span(100.0 * curves["printed_gap"].mean(axis=1), ".2g"),
-        "fixed": f"{np.abs(curves['fixed_gap']).max():.0e}",
-        "apart": f"{curves['distance'].max():.0e}",
-        "least": f"{errors.min():.1f} % at p = {powers[int(errors.argmin())]:g}",
-        "most": f"{errors.max():.1f} % at p = {powers[int(errors.argmax())]:g}",
-        "range": np.ptp(curves["error"], axis=1).max(),
-    }
-
-
-@reading.facts("sparsity", "features", "l1_first", "l1_last", "l2_last", "l2_best", "worse", "beta")
-def what_a_constant_component_does(study: Study) -> dict[str, float | str]:
-    """Return the mean share of features that are used, in percent, and what the largest beta costs in points.
-
-    l2_best: the largest gain of any beta over none in the mean over sets, for p = 2.
-    """
-    evidence, betas = study.evidence("sparsity"), study.protocol("sparsity")["betas"]
-    sizes = np.array([load(STORED.get(label, label)).n_features for label in evidence.datasets])
-    used, errors = (
-        {
-            p: np.array([curve(study, "sparsity", metric, p, label) for label in evidence.datasets])
-            for p in ("L1", "L2")
-        }
-        for metric in ("used", "error")
-    )
-    share = {p: 100.0 * (values / sizes[:, np.newaxis]).mean(axis=0) for p, values in used.items()}
-    means = errors["L2"].mean(axis=0)
-    return {
-        "features": joined([str(size) for size in sizes]),
-        "l1_first": share["L1"][0],
-        "l1_last": share["L1"][-1],
-        "l2_last": share["L2"][-1],
-        "l2_best": means[0] - means.min(),
-        "worse": span(errors[p].mean(axis=0)[-1] - errors[p].mean(axis=0)[0] for p in ("L1", "L2")),
-        "beta": betas[-1],
-    }
-
-
-@reading.facts("cost", "c", "m", "inverse", "inner", "last_m", "last_c", "inverse_rounds")
-def what_a_round_costs(study: Study) -> dict[str, float | str]:
-    """Return slopes of milliseconds in the logarithms of C and of M, over the upper half of each.
-
-    inner: rounds of Algorithm 1; inverse_rounds: how many rounds the inverse takes at the largest M.
-    """
-    evidence = study.evidence("cost")
-
-    def slope(metric: str, letter: str, sizes: Sequence[int]) -> float:
-        upper = sizes[len(sizes) // 2 :]
-        names = [f"{letter} = {size}" for size in upper]
-        least = evidence.array(metric, (MADE,), names).min(axis=(0, 1))
-        return float(np.polyfit(np.log(upper), np.log(least), 1)[0])
-
-    last = f"M = {COST_M[-1]}"
-    rounds, inverse = (evidence.array(m, (MADE,), (last,)).min() for m in ("iteration_ms", "inverse_ms"))
-    return {
-        "c": slope("iteration_ms", "C", COST_C),
-        "m": slope("iteration_ms", "M", COST_M),
-        "inverse": slope("inverse_ms", "M", COST_M),
-        "inner": span(evidence.array("inner").mean(axis=(0, 1)), ".0f"),
-        "last_m": COST_M[-1],
-        "last_c": COST_C[-1],
-        "inverse_rounds": inverse / rounds,
     }
 
 

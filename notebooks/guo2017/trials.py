@@ -96,14 +96,6 @@ paper.exhibit(
     tolerance=NO_GAP,
 )
 paper.exhibit("zeros", "A zero entry under reweighting", metrics=("stuck", "undefined", "exact_difference"))
-paper.exhibit(
-    "solvers",
-    "Four ways to solve problem (5)",
-    metrics=("gap",),
-    timing=("fit_seconds",),
-    tolerance={"gap": 1e-5},
-    alone=True,
-)
 paper.exhibit("readings", "What other readings of the protocol change", metrics=("L1_10", "L2_10", "L2_30"))
 paper.exhibit("bases", "Other ways to boost and bag SVMs", metrics=("error_5", "error_10", "error_30"))
 paper.exhibit("drm", "Other settings of DRM", metrics=("error_1", "error_10"))

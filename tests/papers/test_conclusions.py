@@ -14,7 +14,7 @@ from kernsemble.trials.study import Study
 
 ROOT = Path(__file__).parents[2]
 CONCLUSIONS = yaml.safe_load(Path(__file__).with_name("conclusions.yaml").read_text())
-KNOWN = {"__builtins__": {}, "abs": abs, "max": max, "min": min}
+KNOWN = {"__builtins__": {}, "abs": abs, "float": float, "max": max, "min": min}
 
 
 @cache

@@ -27,7 +27,7 @@ from kernsemble.trials.study import Study
 WORKERS = 2
 # Milliseconds of a trial, trials, target: for the shortest, that 5 ms are added to each.
 SIZES = ((1, 4000, 1 / 6), (20, 800, 0.9), (100, 200, 0.9))
-REPEATS = 3
+REPEATS = 2
 PAPER = '''
 """Trials that compute for a given time."""
 

@@ -37,6 +37,7 @@ ORDER = (
     ),
     *(
         "kernels_of_different_cost",
+        "views_and_matrices",
         "counts_and_text",
         "a_million_rows",
         "on_a_cluster",

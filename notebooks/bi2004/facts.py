@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -25,6 +26,7 @@ from bi2004.claims import (
     printed_blocks,
     reading,
 )
+from bi2004.small_sets import UNDERSAMPLED
 from bi2004.trials import (
     ALL_FOREST,
     CHOICES,
@@ -124,14 +126,24 @@ def trade_on_pima(study: Study) -> dict[str, str]:
 @reading.facts("losses", *(f"{kind}_{rate}" for kind in ("plain", "balanced") for rate in RATES))
 def losses_on_pima(study: Study) -> dict[str, str]:
     """Rates on Pima over the four models: with an offset, penalized or not, sum or mean; classes alike."""
-    evidence, facts = study.evidence("offset"), {}
     plain = ("free", "penalized", "free, C / n", "penalized, C / n")
-    for kind, methods in (("plain", plain), ("balanced", ("free, balanced",))):
-        for rate in RATES:
-            metrics = [f"{rate}_{model}" for model in SMALL_CHOICES]
-            values = [_mean(evidence, metric, "Pima", m) for metric in metrics for m in methods]
-            facts[f"{kind}_{rate}"] = span(values)
-    return facts
+    kinds = {"plain": plain, "balanced": ("free, balanced",)}
+    return {
+        f"{kind}_{rate}": _rates_on_pima(study, keys, rate)
+        for (kind, keys), rate in product(kinds.items(), RATES)
+    }
+
+
+@reading.facts("undersampled", *RATES)
+def parts_of_equal_classes_on_pima(study: Study) -> dict[str, str]:
+    """Likewise, trained on as many examples of either class."""
+    return {rate: _rates_on_pima(study, (UNDERSAMPLED,), rate) for rate in RATES}
+
+
+def _rates_on_pima(study: Study, keys: Sequence[str], rate: str) -> str:
+    """Range of a rate over readings and models."""
+    places = [place_of(key, model, rate) for key, model in product(keys, SMALL_CHOICES)]
+    return span([_mean(study.evidence(e), metric, "Pima", method) for e, metric, method in places])
 
 
 # How table 2's machines would read at other offsets, losses and thresholds
@@ -143,6 +155,7 @@ LOSS_NAMES = {
     "free, C / n": "offset free, mean of the losses",
     "penalized, C / n": "offset penalized, mean of the losses",
     "free, balanced": "offset free, classes weigh alike",
+    UNDERSAMPLED: "offset free, trained on as many examples of either class",
 }
 RULE_NAMES = {
     "share": "as many training points called positive as are",
@@ -156,13 +169,18 @@ RULE_NAMES = {
 LIMIT = 2.0  # of |z|, as in the ledger
 
 
+def place_of(key: str, model: str, rate: str) -> tuple[str, str, str]:
+    """Return exhibit, metric and method of a machine's rate under a reading."""
+    if key in RULE_NAMES:
+        return "thresholds", f"{rate}_{key}", model
+    return "undersampled" if key == UNDERSAMPLED else "offset", f"{rate}_{model}", key
+
+
 def rate_of(study: Study, key: str, label: str, model: str, rate: str) -> Sample | None:
-    """Return a machine's rate: a loss is a method of ``offset``, a machine is one of ``thresholds``."""
-    evidence = study.evidence("offset" if key in LOSS_NAMES else "thresholds")
-    if label not in evidence.datasets:
-        return None
-    metric, method = (f"{rate}_{model}", key) if key in LOSS_NAMES else (f"{rate}_{key}", model)
-    return evidence.sample(metric, dataset=label, method=method)
+    """Return a machine's rate; None where the scale leaves the set out."""
+    exhibit, metric, method = place_of(key, model, rate)
+    evidence = study.evidence(exhibit)
+    return evidence.sample(metric, dataset=label, method=method) if label in evidence.datasets else None
 
 
 def distances(study: Study, key: str, label: str) -> np.ndarray:
@@ -204,10 +222,9 @@ def miss(ours: np.ndarray, printed: float) -> float:
 )
 def printed_points_on_our_curves(study: Study) -> dict[str, float | str]:
     """Which printed points lie on our curves, how many cases others miss, what the rule "share" matches."""
-    for exhibit in ("offset", "thresholds"):
-        for label in SMALL_SETS:
-            for method in LOSS_NAMES if exhibit == "offset" else SMALL_CHOICES:
-                study.evidence(exhibit).require(label, method)
+    for key, label, model in product((*LOSS_NAMES, "share"), SMALL_SETS, SMALL_CHOICES):
+        exhibit, _, method = place_of(key, model, "FP")
+        study.evidence(exhibit).require(label, method)
     printed, on, off = printed_numbers(study, "table2"), [], {}
     for label, (_, positives) in CASES.items():
         for model in SMALL_CHOICES:

@@ -311,7 +311,7 @@ def show_readings(study: Study) -> Table:
     for key, name in (LOSS_NAMES | RULE_NAMES).items():
         found = [distances(study, key, label) for label in SMALL_SETS]
         rows.append((Cell(name), *map(_counted, found), _counted(np.concatenate(found))))
-    late = {name: study.evidence(name).status for name in ("offset", "thresholds")}
+    late = {name: study.evidence(name).status for name in ("offset", "undersampled", "thresholds")}
     status = "; ".join(f"{name} {text}" for name, text in late.items() if text)
     caption = (
         f"{scale_note(study)}{f'{status}. ' if status else ''}Printed rates that match (|z| <= {LIMIT:g}); "

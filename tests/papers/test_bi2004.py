@@ -192,6 +192,13 @@ def test_losses_may_be_averaged_and_classes_may_weigh_the_same(classes):
     assert balanced[1] < free[1]  # the rare class is missed less often
 
 
+def test_parts_with_as_many_of_either_class_miss_the_rare_one_less():
+    found = tiny("undersampled", "Pima", small_sets.UNDERSAMPLED)
+    as_drawn = tiny("offset", "Pima", "free")
+    assert all(found[f"FN_{name}"] < as_drawn[f"FN_{name}"] - 5 for name in SMALL_CHOICES)
+    assert all(found[f"FP_{name}"] > as_drawn[f"FP_{name}"] + 5 for name in SMALL_CHOICES)
+
+
 def test_every_loss_is_a_declared_alternative():
     declared = PARAMS["choices"]["offset"]
     assert declared["explored"] == list(paper.methods("offset")) == list(small_sets.LOSSES)

@@ -37,20 +37,8 @@ class CGEnsSLS(ColumnGenerationClassifier):
     tol : float or None, default=1e-2
         Relative duality gap over all hypotheses at which the fit ends; it warns where ``n_rounds`` came
         first. None runs ``n_rounds`` without a warning.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the sample weights, by class; "balanced" gives each class the same total.
-    random_state : int, Generator, RandomState or None, default=None
-        What random families draw with.
-    warm_start : bool, default=False
-        Whether ``fit`` goes on with the last fit, of the same data: more rounds are those of one long fit.
-    n_iter_no_change : int or None, default=None
-        End when so many rounds have not improved the accuracy on held-out samples; None holds none out.
-    validation_fraction : float, default=0.1
-        Share of each class that is held out, drawn by ``random_state``.
-    n_jobs : int or None, default=None
-        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
-    verbose : bool or int, default=False
-        Draw a progress bar; 2 leaves it there.
+    class_weight, random_state, warm_start, n_iter_no_change, validation_fraction, n_jobs, verbose
+        As in `CGEns`.
 
     Attributes
     ----------

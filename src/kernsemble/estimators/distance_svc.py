@@ -413,7 +413,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
 
     Parameters
     ----------
-    kernel : {"stump", "perceptron", "gaussian", "rbf", "precomputed"} or callable, default="stump"
+    kernel, multi_class, loss, max_knots, n_directions, tol, max_iter, class_weight, n_jobs
         As in `DistanceKernelSVC`.
     Cs : sequence of float, default=None
         Grid of C. None is ``2^-13, 2^-11, .., 2^7``, divided by the mean distance of two samples (see the
@@ -426,31 +426,15 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         Number of stratified, shuffled folds, or anything with ``split``.
     ties : {"smallest", "largest"}, default="smallest"
         Which C, and then which gamma, wins among equal counts.
-    multi_class : {"ovo", "ovr"}, default="ovo"
-        As in `DistanceKernelSVC`.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        As in `DistanceKernelSVC`.
     solver : {"auto", "kernel", "spline"}, default="auto"
         As in `DistanceKernelSVC`; splines share the codes of the samples, as others the kernel matrix.
-    max_knots : int or None, default=65536
-        As in `DistanceKernelSVC`.
-    n_directions : int, default=None
-        As in `DistanceKernelSVC`.
     directions : {"spread", "generated"}, default="spread"
         As in `DistanceKernelSVC`; C is selected on directions that are spread, which know no labels.
-    tol : float, default=1e-3
-        As in `DistanceKernelSVC`.
-    max_iter : int, default=10_000_000
-        As in `DistanceKernelSVC`.
     cache_size : float, default=1000
         As in `DistanceKernelSVC`; the threads share it.
-    n_jobs : int or None, default=None
-        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
     verbose : bool or int, default=False
         Draw progress bars over the values of gamma, if Gaussian, and over the classes of the last fit; above
         1, leave them there.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the sample weights, by class; "balanced" gives each class the same total.
     random_state : int, RandomState or None, default=None
         Shuffles the folds where ``cv`` is a number, and turns the directions.
 

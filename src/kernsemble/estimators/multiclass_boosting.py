@@ -34,20 +34,8 @@ class AdaBoostMH(StagewiseClassifier):
         Options of the family.
     perfect : float, default=1e-3
         What error a perfect hypothesis counts as, as in ``AdaBoost``.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the sample weights, by class; "balanced" gives each class the same total.
-    random_state : int, Generator, RandomState or None, default=None
-        What random families draw with.
-    warm_start : bool, default=False
-        Whether ``fit`` goes on with the last fit, of the same data: more rounds are those of one long fit.
-    n_iter_no_change : int or None, default=None
-        End when so many rounds have not improved the accuracy on held-out samples; None holds none out.
-    validation_fraction : float, default=0.1
-        Share of each class that is held out, drawn by ``random_state``.
-    n_jobs : int or None, default=None
-        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
-    verbose : bool or int, default=False
-        Draw a progress bar; 2 leaves it there.
+    class_weight, random_state, warm_start, n_iter_no_change, validation_fraction, n_jobs, verbose
+        As in `AdaBoost`.
 
     Attributes
     ----------
@@ -141,20 +129,8 @@ class AdaBoostECC(StagewiseClassifier):
         most weight between classes still confused.
     perfect : float, default=1e-3
         What error a perfect hypothesis counts as, as in ``AdaBoost``.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the sample weights, by class; "balanced" gives each class the same total.
-    random_state : int, Generator, RandomState or None, default=None
-        What colorings and random families are drawn with.
-    warm_start : bool, default=False
-        Whether ``fit`` goes on with the last fit, of the same data: more rounds are those of one long fit.
-    n_iter_no_change : int or None, default=None
-        End when so many rounds have not improved the accuracy on held-out samples; None holds none out.
-    validation_fraction : float, default=0.1
-        Share of each class that is held out, drawn by ``random_state``.
-    n_jobs : int or None, default=None
-        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
-    verbose : bool or int, default=False
-        Draw a progress bar; 2 leaves it there.
+    class_weight, random_state, warm_start, n_iter_no_change, validation_fraction, n_jobs, verbose
+        As in `AdaBoost`; colorings are drawn by ``random_state``, too.
 
     Attributes
     ----------
@@ -264,20 +240,8 @@ default="one-against-all"
         of ``classes_``.
     perfect : float, default=1e-3
         What error a perfect hypothesis counts as, as in ``AdaBoost``.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the sample weights, by class; "balanced" gives each class the same total.
-    random_state : int, Generator, RandomState or None, default=None
-        What a random code and random families are drawn with.
-    warm_start : bool, default=False
-        Whether ``fit`` goes on with the last fit, of the same data: more rounds are those of one long fit.
-    n_iter_no_change : int or None, default=None
-        End when so many rounds have not improved the accuracy on held-out samples; None holds none out.
-    validation_fraction : float, default=0.1
-        Share of each class that is held out, drawn by ``random_state``.
-    n_jobs : int or None, default=None
-        Most threads; None and -1 are one for each processor, ``OMP_NUM_THREADS`` at most.
-    verbose : bool or int, default=False
-        Draw a progress bar; 2 leaves it there.
+    class_weight, random_state, warm_start, n_iter_no_change, validation_fraction, n_jobs, verbose
+        As in `AdaBoost`; What a random code and random families are drawn with..
 
     Attributes
     ----------

@@ -57,13 +57,10 @@ def changes_of(here: Evidence, committed: Evidence) -> Iterator[Change]:
             both = [(before.get(metric), now.get(metric)) for before, now in pairs]
             known = [pair for pair in both if all(pair)]
             if known:
-                before, now = np.array([[_last(text) for text in pair] for pair in known]).mean(axis=0)
+                last = [[float(text.split()[-1]) for text in pair] for pair in known]
+                before, now = np.mean(last, axis=0)
                 count = sum(metric in names for names in moved)
                 yield Change(exhibit.name, dataset, method, metric, before, now, len(known), count)
-
-
-def _last(text: str) -> float:
-    return float(text.split()[-1])
 
 
 def change_lines(found: list[Change], *, every: bool = False) -> Iterator[str]:

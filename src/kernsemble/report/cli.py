@@ -49,11 +49,12 @@ def _complain(message: object, status: int) -> int:
     return status
 
 
-def say(line: str) -> None:
-    """Write one line to standard output."""
+def say(*lines: str) -> None:
+    """Write lines to standard output."""
     try:
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+        for line in lines:
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -222,8 +223,7 @@ def reproduce(options: argparse.Namespace) -> int:
                 if not several:
                     raise
                 summary.failed[study.key] = str(error)
-    for line in summary.lines(options.scale):
-        say(line)
+    say(*summary.lines(options.scale))
     return FAILED if summary.failed or summary.total.differ else OK
 
 
@@ -238,8 +238,7 @@ def verify(options: argparse.Namespace) -> int:
         if options.compute:
             raise_on_failures(study.run())
         compare(study, summary)
-    for line in summary.lines(options.scale):
-        say(line)
+    say(*summary.lines(options.scale))
     if options.receipt:
         options.receipt.parent.mkdir(parents=True, exist_ok=True)
         options.receipt.write_text(receipt_text(studies, summary.agreements), encoding="utf-8")
@@ -322,9 +321,7 @@ def ledger(options: argparse.Namespace) -> int:
     studies = committed_studies(root)
     rows, evidence = judge_all(root, studies=studies), standings(studies.values())
     folder: Path = root / "results" / "paper"
-    for line in ledger_summary(totals(rows)):
-        say(line)
-    say(str(evidence["overall"]))
+    say(*ledger_summary(totals(rows)), str(evidence["overall"]))
     changed = ledger_files(rows, folder, evidence, write=not options.check)
     if update_readme(rows, root / "README.md", f"{evidence['overall']}.", write=not options.check):
         changed.append("README.md")

@@ -159,9 +159,9 @@ def normalize(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) ->
     for position, cell in enumerate(kept):
         tags = list(cell.metadata.get("tags", []))
         text = with_parameters(cell.source, parameters) if PARAMETERS in tags else cell.source
-        made = nbformat.from_dict(
-            {"cell_type": cell.cell_type, "source": text, "metadata": _kept_metadata(cell)}
-        )
+        # what an author wrote, and the site reads
+        own = {name: cell.metadata[name] for name in ("tags", "mystnb") if cell.metadata.get(name)}
+        made = nbformat.from_dict({"cell_type": cell.cell_type, "source": text, "metadata": own})
         made["id"] = hashlib.sha256(f"{position}\n{text}".encode()).hexdigest()[:8]
         if cell.cell_type == "code":
             count += bool(text.strip())
@@ -169,11 +169,6 @@ def normalize(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) ->
             made["outputs"] = _outputs(cell.outputs, count)
         cells.append(made)
     return nbformat.from_dict({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
-
-
-def _kept_metadata(cell: nbformat.NotebookNode) -> dict[str, Any]:
-    """Keep what an author wrote: tags, and what the site reads."""
-    return {name: cell.metadata[name] for name in ("tags", "mystnb") if cell.metadata.get(name)}
 
 
 def _outputs(outputs: list[nbformat.NotebookNode], count: int) -> list[nbformat.NotebookNode]:

@@ -26,6 +26,9 @@ from kernsemble.trials.study import Study
 
 BOLD_RULE = "Bold: not distinguishable from the best (paired t-tests, 5 %, Holm)."
 
+LONG = ["row", "column", "printed", "printed_spread", "ours", "ours_spread", "runs", "z", "verdict"]
+LONG += ["best", "best_spread", "best_z", "best_verdict"]  # columns of a saved table, a line a cell
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -129,7 +132,8 @@ def show_printed(
     columns = tuple(dict.fromkeys((*columns, *(column for _, column in added))))
     body = tuple((Cell(name), *(grid.get((name, c), Cell("")) for c in columns)) for name in names)
     table = Table((exhibit, *columns), body, _caption(study, judged.values(), bold, bool(added)))
-    save_table(study, table, save or exhibit, _long(judged.values()))
+    texts = [row.texts for row in judged.values()]
+    save_table(study, table, save or exhibit, [LONG, *([text[name] for name in LONG] for text in texts)])
     return table
 
 
@@ -220,12 +224,6 @@ def _caption(study: Study, judged: Iterable[LedgerRow], bold: str | None, added:
 def scale_note(study: Study) -> str:
     """Say that a table was made at a smaller scale than the paper's."""
     return "" if study.scale == "paper" else f"{study.scale.capitalize()} scale: a part of the trials. "
-
-
-def _long(rows: Iterable[LedgerRow]) -> list[list[str]]:
-    names = ["row", "column", "printed", "printed_spread", "ours", "ours_spread", "runs", "z", "verdict"]
-    names += ["best", "best_spread", "best_z", "best_verdict"]
-    return [names, *([row.texts[name] for name in names] for row in rows)]
 
 
 def show_summary(

@@ -213,8 +213,9 @@ def adopt(study: Study, group: Group, *, equal_bits: bool = False) -> Result:
             report = study.run([name], keys={*late})
             for job, error in report.failures.items():
                 return Result(group, obstacle=f"{job} failed: {error.strip().splitlines()[-1]}")
-    line = _line(study, group, computed, commit)
-    _add(study, line)
+    line, path = _line(study, group, computed, commit), study.adoptions_file
+    with only_writer(path.parent):  # what is there must be sound, with the line too
+        write_atomically(path, format_adoptions([*read_adoptions(path), line]))
     study.store(name).settle()
     return Result(group, line)
 
@@ -257,13 +258,6 @@ def _deviation(ours: str, theirs: str) -> float:
     """Return the largest difference of two values, relative to what is larger than 1."""
     pairs = zip(map(float, ours.split()), map(float, theirs.split()), strict=True)
     return max(abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in pairs)
-
-
-def _add(study: Study, line: Adoption) -> None:
-    """Add a line to the file of adoptions; what is there must be sound, with the line too."""
-    path = study.adoptions_file
-    with only_writer(path.parent):
-        write_atomically(path, format_adoptions([*read_adoptions(path), line]))
 
 
 def commit_of(root: Path) -> str:

@@ -494,7 +494,7 @@ def read_evidence(path: Path, plan: ExhibitPlan, warrants: Warrants | None = Non
     contradicted = _contradicted(contents.rows, plan.exhibit.metrics)
     rows = [row for row in contents.rows if (row.key, row.stamp) not in contradicted]
     evidence = _sorted_out(rows, plan, warrants)
-    while refused := _unearned(evidence, warrants):
+    while refused := warrants.unearned(evidence.paths, evidence.current):
         warrants = warrants.without(refused)
         evidence = _sorted_out(rows, plan, warrants, evidence.refused | refused)
     evidence.contradicted = sorted(
@@ -534,14 +534,6 @@ def _sorted_out(
             evidence.paths.update({row.key: path} if path else {})
     evidence.stale = {key: row for key, row in evidence.stale.items() if key not in evidence.current}
     return evidence
-
-
-def _unearned(evidence: Evidence, warrants: Warrants) -> dict[Adoption, Key]:
-    if not evidence.paths:
-        return {}
-    codes = {key: row.stamp.code for key, row in evidence.current.items()}
-    seconds = {key: row.seconds for key, row in evidence.current.items()}
-    return warrants.unearned(evidence.paths, codes, seconds)
 
 
 class Store:

@@ -162,7 +162,8 @@ def _one_thread() -> Iterator[None]:
     """Pin BLAS, OpenMP and numba to one thread; last digits must not depend on the machine's cores."""
     numba = sys.modules.get("numba")
     before = numba.get_num_threads() if numba else 0
-    with threadpool_limits(1) if not _is_pinned() else nullcontext():
+    pinned = parent_process() is not None and all(os.environ.get(name) == "1" for name in THREAD_VARIABLES)
+    with nullcontext() if pinned else threadpool_limits(1):
         if numba:
             numba.set_num_threads(1)
         try:
@@ -170,10 +171,6 @@ def _one_thread() -> Iterator[None]:
         finally:
             if numba:
                 numba.set_num_threads(before)
-
-
-def _is_pinned() -> bool:
-    return parent_process() is not None and all(os.environ.get(name) == "1" for name in THREAD_VARIABLES)
 
 
 def start_worker() -> None:
@@ -362,7 +359,8 @@ class _Run:
         blamed = isinstance(error, BrokenProcessPool | WorkerLostError)
         if blamed and len(batch) == 1 and not self.under_way:
             self.attempts[batch[0]] += 1
-        if self.attempts[batch[0]] >= ATTEMPTS or not (blamed or _is_cancelled(error)):
+        dropped = "Cancelled" in type(error).__name__  # by the backend, through no fault of the jobs
+        if self.attempts[batch[0]] >= ATTEMPTS or not (blamed or dropped):
             for job in batch:
                 self.report.failures[job] = f"its worker was lost: {type(error).__name__}: {error}"
             self.report.done += len(batch)
@@ -371,11 +369,6 @@ class _Run:
             self.suspects.extend(batch)
         else:
             self.waiting.extendleft(reversed(batch))
-
-
-def _is_cancelled(error: BaseException) -> bool:
-    """Whether the backend dropped a batch through no fault of its jobs."""
-    return "Cancelled" in type(error).__name__
 
 
 def usable_cores() -> int:

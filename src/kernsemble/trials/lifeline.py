@@ -84,30 +84,25 @@ def _callers() -> list[Process] | None:
 def _ancestors() -> Iterator[Process]:
     """Yield the processes above this one, the nearest first; none where the system does not tell (/proc)."""
     pid = os.getppid()
-    while pid > 1 and (process := _process(pid)) is not None:
-        yield process
-        pid = _parent(pid)
+    while pid > 1 and (fields := _status(pid)):
+        yield Process(pid, fields[19])
+        pid = int(fields[1])
 
 
 def _process(pid: int) -> Process | None:
     """Return a living process by its number."""
     fields = _status(pid)
-    return Process(pid, fields[19]) if fields and fields[0] not in "ZX" else None
-
-
-def _parent(pid: int) -> int:
-    fields = _status(pid)
-    return int(fields[1]) if fields else 0
+    return Process(pid, fields[19]) if fields else None
 
 
 def _status(pid: int) -> list[str]:
-    """Return what the kernel tells of a process, from its state on; empty when there is none."""
+    """Return what the kernel tells of a living process, from its state on; empty when there is none."""
     try:
-        return (
-            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        )
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
+    fields = text.rpartition(")")[2].split()
+    return [] if fields[0] in "ZX" else fields
 
 
 def _is_in_stage(pid: int) -> bool:

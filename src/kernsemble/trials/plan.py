@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import pairwise
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -313,11 +313,7 @@ class ExhibitPlan:
     @cached_property
     def stamps(self) -> dict[Key, Stamp]:
         """Every row that belongs to the scale, with today's stamp."""
-        return {
-            Key(label, method, number): self._inputs[function.name, label][1]
-            for number, label, function, methods in self._calls
-            for method in methods
-        }
+        return {key: job.stamp for job in self._calls for key in job.keys}
 
     @cached_property
     def functions(self) -> dict[tuple[str, str], TrialFunction]:
@@ -337,29 +333,29 @@ class ExhibitPlan:
 
     def jobs(self, wanted: Iterable[Key] | None = None) -> list[Job]:
         """Return the calls that give the wanted rows (all by default), every dataset's trial 0 first."""
-        chosen = self.stamps.keys() if wanted is None else set(wanted)
-        jobs = []
-        for number, label, function, methods in self._calls:
-            if own := tuple(method for method in methods if (label, method, number) in chosen):
-                where = function.function.__module__, self.exhibit.name, function.name
-                jobs.append(Job(*where, label, number, own, *self._inputs[function.name, label]))
-        return jobs
+        if wanted is None:
+            return list(self._calls)
+        chosen = set(wanted)
+        own = [(job, tuple(key.method for key in job.keys if key in chosen)) for job in self._calls]
+        return [replace(job, methods=methods) for job, methods in own if methods]
 
     @cached_property
-    def _calls(self) -> list[tuple[int, str, TrialFunction, tuple[str, ...]]]:
-        """Trial number, dataset, function and methods of all calls, every dataset's trial 0 first."""
-        calls = []
+    def _calls(self) -> list[Job]:
+        """All calls of the scale, every dataset's trial 0 first."""
+        calls: list[Job] = []
         for function in self._paper.functions[self.exhibit.name] if self._selection else ():
             methods = tuple(method for method in function.methods if method in self.methods)
             groups = [methods] if function.together else [(method,) for method in methods]
+            where = function.function.__module__, self.exhibit.name, function.name
             calls += [
-                (number, label, function, group)
+                Job(*where, label, number, group, *self._inputs[function.name, label])
                 for label in self.datasets
                 if label in (function.datasets or self.datasets)
                 for number in range(self._selection.runs[label])
                 for group in groups
+                if group
             ]
-        return sorted(calls, key=itemgetter(0))
+        return sorted(calls, key=attrgetter("number"))
 
     def stamp_of(self, label: str, method: str) -> Stamp:
         """Return the stamp of the rows of a dataset and method."""

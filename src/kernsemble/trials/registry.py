@@ -143,7 +143,10 @@ class Paper:
     ) -> None:
         self.key = key
         self.title = title
-        self.datasets = {label: _stored_names(names) for label, names in datasets.items()}
+        self.datasets = {
+            label: (names,) if isinstance(names, str) else tuple(names or ())
+            for label, names in datasets.items()
+        }
         self.only = {name: frozenset(labels) for name, labels in (only or {}).items()}
         for name, labels in self.only.items():
             if unknown := labels - set(self.datasets):
@@ -214,10 +217,6 @@ class Paper:
     def methods(self, exhibit: str) -> tuple[str, ...]:
         """All methods of an exhibit, in the order of registration."""
         return tuple(dict.fromkeys(m for function in self.functions[exhibit] for m in function.methods))
-
-
-def _stored_names(names: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    return () if names is None else (names,) if isinstance(names, str) else tuple(names)
 
 
 def _schema(function: Callable, where: str) -> tuple[Mapping[str, Any], frozenset[str], Mapping[str, type]]:

@@ -27,11 +27,14 @@ from datetime import date
 from itertools import groupby
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from kernsemble.data.schema import csv_text, matching, read_table, record
 from kernsemble.trials.errors import PlanError, as_plan_error, read_once
 from kernsemble.trials.plan import Key
+
+if TYPE_CHECKING:
+    from kernsemble.trials.evidence import Row
 
 SAME_SOURCE, SAME_BITS, SAME_BY_RULE = KINDS = ("same source", "same bits", "same by rule")
 _COLUMNS = {"source": "from", "target": "to"}  # of fields that have another name in the file
@@ -155,20 +158,22 @@ class Warrants:
         return Warrants(line for line in self.lines if line not in refused)
 
     def unearned(
-        self, paths: Mapping[Key, Sequence[Adoption]], codes: Mapping[Key, str], seconds: Mapping[Key, float]
+        self, paths: Mapping[Key, Sequence[Adoption]], rows: Mapping[Key, Row]
     ) -> dict[Adoption, Key]:
         """Return the lines that stand for a row which was drawn to prove them, with that row.
 
-        Asked are the rows that count, by the adoptions that warrant them, their code, and what they took;
-        cells that may have been too dear to be drawn from are not.
+        Asked are the rows that count, and the adoptions that warrant them; cells that may have been too dear
+        to be drawn from are not.
         """
         refused = {}
         for line in {line for path in paths.values() for line in path if line.kind != SAME_SOURCE}:
             later = self.reached(line.target)
-            asked = [key for key in codes if line in paths.get(key, ()) or codes[key] in later]
+            asked = [k for k, row in rows.items() if line in paths.get(k, ()) or row.stamp.code in later]
             for keys in _cells(asked).values():
                 least = _least(keys, line.source, line.target)
-                if max(seconds[key] for key in keys) <= DEAR_SECONDS / 2 and line in paths.get(least, ()):
+                if max(rows[key].seconds for key in keys) <= DEAR_SECONDS / 2 and line in paths.get(
+                    least, ()
+                ):
                     refused[line] = least
         return refused
 

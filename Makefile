@@ -84,8 +84,8 @@ lint: setup
 bench: export OMP_NUM_THREADS = 2
 bench: export OPENBLAS_NUM_THREADS = 2
 bench: export MKL_NUM_THREADS = 2
-bench: setup peers data  ## race the solvers against their peers on this machine, one after the other
-	@env -u OPENBLAS_CORETYPE .venv/bin/python benchmarks
+bench: setup peers data  ## race the solvers against their peers on this machine, one after the other (RACES: which)
+	@env -u OPENBLAS_CORETYPE .venv/bin/python benchmarks $(RACES)
 
 site: setup  ## build the documentation into docs/_build/html from the committed notebooks
 	@rm -rf docs/_api docs/_notebooks

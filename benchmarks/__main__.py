@@ -1,8 +1,10 @@
 """Race the solvers against what anyone would use instead, and write results/benchmarks.csv.
 
-``python benchmarks`` runs every race, ``python benchmarks stumps kernels`` some of them: their rows replace
-the old ones. Each file has one function, ``rows() -> Iterator[Row]``; a row's two times come from the same
-run, and ``same_answer`` says that both sides solved the same problem. Run nothing else meanwhile.
+``python benchmarks`` runs every race but the longest (``LONG``), half an hour on two cores;
+``python benchmarks stumps growth`` runs those that are named. Rows are written as they come, in place of the
+old ones; to be rid of rows that no race has any more, delete the table first. Each file has one function,
+``rows() -> Iterator[Row]``; a row's two times come from the same run, and ``same_answer`` says that both
+sides solved the same problem. Run nothing else meanwhile.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ import argparse
 import sys
 from collections.abc import Iterable
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
+from time import perf_counter
 
 import pandas as pd
 from race import Row
@@ -22,6 +24,7 @@ TABLE = HERE.parent / "results" / "benchmarks.csv"
 KEY = ["task", "size", "peer"]
 COLUMNS = [*Row._fields[:-2], "met", *Row._fields[-2:]]
 NOT_RACES = {"__main__", "race"}
+LONG = {"growth", "lpboost"}  # files of 10^7 rows; linear programs for 50 times our time: run by name
 
 
 def races() -> list[str]:
@@ -54,17 +57,23 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python benchmarks", description="Race the solvers against their peers."
     )
-    parser.add_argument("races", nargs="*", metavar="RACE", help=f"of {', '.join(races())} (default: all)")
-    names = parser.parse_args(arguments).races or races()
+    parser.add_argument(
+        "races", nargs="*", metavar="RACE",
+        help=f"of {', '.join(races())} (default: all but {', '.join(sorted(LONG))})",
+    )  # fmt: skip
+    names = parser.parse_args(arguments).races or [name for name in races() if name not in LONG]
     if unknown := sorted(set(names) - set(races())):
         parser.error(f"no race {', '.join(unknown)}; there are {', '.join(races())}")
-    for row in chain.from_iterable(import_module(name).rows() for name in names):
-        save(merge([row]))  # at once: a race that is stopped keeps what it has
-        sys.stdout.write(
-            f"{row.task}, {row.size}, against {row.peer}: {row.ratio:.3g} times (target {row.target:g})"
-            f"{'' if row.same_answer else '  ANSWERS DIFFER'}\n"
-        )
-        sys.stdout.flush()
+    for name in names:
+        start = perf_counter()
+        for row in import_module(name).rows():
+            save(merge([row]))  # at once: a race that is stopped keeps what it has
+            sys.stdout.write(
+                f"{row.task}, {row.size}, against {row.peer}: {row.ratio:.3g} times (target {row.target:g})"
+                f"{'' if row.same_answer else '  ANSWERS DIFFER'}\n"
+            )
+            sys.stdout.flush()
+        sys.stdout.write(f"{name}: {perf_counter() - start:.0f} s\n")
     table = read()
     sys.stdout.write(f"{table.met.sum()} of {len(table)} targets reached: {TABLE.name}\n")
     unexplained = ~table.same_answer & (table.note == "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from race import Row, compare, fastest, once
 from sklearn.ensemble import AdaBoostClassifier
@@ -59,6 +61,7 @@ def seconds_by_samples(
     return results
 
 
-def rows() -> list[Row]:
+def rows() -> Iterator[Row]:
     """Run the races of this file."""
-    return [adaboost_mnist(), boosting_loop()]
+    yield adaboost_mnist()
+    yield boosting_loop()

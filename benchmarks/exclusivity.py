@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 import cvxpy as cp
 import numpy as np
 from race import Row, compare, fastest, once
@@ -66,22 +69,21 @@ def conic(X: np.ndarray, y: np.ndarray, C: int, p: int) -> float:
     return cp.Problem(cp.Minimize(norm + LAM * loss)).solve(solver=cp.CLARABEL)
 
 
-def german(p: int, C: int = 10) -> list[Row]:
+def german(p: int, C: int = 10) -> Iterator[Row]:
     """Race to 1e-6 of the certified optimum; the printed algorithm stops where it stops, its gap is told."""
     X, y = scaled("german24")
     ours, exact = fastest(lambda: solve_exclusivity(X, y, LAM, C, p, tol=1e-6), 20)
     task, size = f"ExRM, p = {p}, C = {C}", "german 1000 x 24"
     theirs, value = once(lambda: conic(X, y, C, p))
     same = abs(value - exact.objective) <= 2e-6 * exact.objective
-    rows = [compare(task, size, "cvxpy with Clarabel", ours, theirs, 200.0, same)]
+    yield compare(task, size, "cvxpy with Clarabel", ours, theirs, 200.0, same)
     theirs, state = fastest(lambda: printed_alm(X, y, C, p), 5)
     gap = excess(state, X, y, p, exact.objective)
     peer = f"the printed ALM at its stop, {gap:.1e} from the optimum"
     note = NOTE.format(share=SHARES[p])
-    rows.append(compare(task, size, peer, ours, theirs, 10.0, gap <= 1e-6, note))
+    yield compare(task, size, peer, ours, theirs, 10.0, gap <= 1e-6, note)
     theirs, admm = fastest(lambda: solve_admm(X, y, LAM, C, p), 2)
-    rows.append(compare(task, size, "two-block method to 1e-6", ours, theirs, 1.0, admm.converged))
-    return rows
+    yield compare(task, size, "two-block method to 1e-6", ours, theirs, 1.0, admm.converged)
 
 
 def ijcnn1(p: int, C: int = 10, n: int = 49_990) -> Row:
@@ -96,10 +98,10 @@ def ijcnn1(p: int, C: int = 10, n: int = 49_990) -> Row:
     return compare(task, size, peer, ours, theirs, 1.0, gap <= 1e-6, note)
 
 
-def rows() -> list[Row]:
+def rows() -> Iterator[Row]:
     """Run the races of this file."""
-    rows = [*german(2), *german(1)]
-    try:
-        return [*rows, ijcnn1(2), ijcnn1(1)]
-    except DatasetUnavailable:  # too large for the repository: fetched by hand, raced where it is
-        return rows
+    for p in (2, 1):
+        yield from german(p)
+    with suppress(DatasetUnavailable):  # too large for the repository: fetched by hand, raced where it is
+        for p in (2, 1):
+            yield ijcnn1(p)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ MODELS = {
     "CGEns": lambda n, rounds: CGEns(1.0 / n, rounds, tol=None),
     "MultiBoost-cw": lambda n, rounds: MultiBoost(1e4, rounds, tol=None),
 }
+COLUMNS = ["model", "n_samples", "first_round", "later_round", "fit"]
 TABLE = Path(__file__).parent.parent / "results" / "benchmarks_scaling.csv"
 
 
@@ -28,16 +30,14 @@ def samples(n: int) -> tuple[np.ndarray, np.ndarray]:
     return X, X[:, :5].sum(axis=1) + rng.normal(size=n) > 0
 
 
-def measure() -> pd.DataFrame:
-    """Return the seconds of fits of one round and of eleven."""
-    records = []
+def measure() -> Iterator[tuple]:
+    """Measure the seconds of fits of one round and of eleven."""
     for n in SIZES:
         X, y = samples(n)
         for name, make in MODELS.items():
             fits = [partial(make(n, rounds).fit, X, y) for rounds in (1, 1 + ROUNDS)]
             first, many = (fastest(fit, 3 if n < 50_000 else 1)[0] for fit in fits)
-            records.append((name, n, first, (many - first) / ROUNDS, many))
-    return pd.DataFrame(records, columns=["model", "n_samples", "first_round", "later_round", "fit"])
+            yield name, n, first, (many - first) / ROUNDS, many
 
 
 def slope(n: np.ndarray, seconds: np.ndarray) -> float:
@@ -66,8 +66,10 @@ def draw(table: pd.DataFrame) -> None:
 
 def rows() -> list[Row]:
     """Write and draw the seconds; no race, so no rows."""
-    table = measure()
-    TABLE.parent.mkdir(exist_ok=True)
-    table.to_csv(TABLE, index=False, float_format="%.4g")
+    records = []
+    for record in measure():
+        records.append(record)
+        table = pd.DataFrame(records, columns=COLUMNS)
+        table.to_csv(TABLE, index=False, float_format="%.4g")  # at once: a run that is stopped keeps it
     draw(table)
     return []

@@ -59,6 +59,7 @@ def against(name: str, make: Any, target: float, ours: float, model: Any, parts:
 
 def rows() -> Iterator[Row]:
     """Run the races of this file, and draw."""
+    explainable_boosting()  # where it is missing, say so before anything is fitted
     data = load("covertype").only("1", "2")
     mean, scale = data.X.mean(axis=0), data.X.std(axis=0)
     scale[scale == 0.0] = 1.0

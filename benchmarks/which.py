@@ -41,5 +41,8 @@ def measure(name: str, n: int = N) -> dict[str, Any]:
 
 def rows() -> list[Row]:
     """Write what was measured; no race, so no rows."""
-    pd.DataFrame(map(measure, MODELS)).to_csv(TABLE, index=False, float_format="%.4g")
+    records = []
+    for name in MODELS:
+        records.append(measure(name))
+        pd.DataFrame(records).to_csv(TABLE, index=False, float_format="%.4g")  # at once
     return []

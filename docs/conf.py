@@ -21,7 +21,6 @@ from findings import read_findings  # noqa: E402
 from ledger_exports import write_exports  # noqa: E402
 from ledger_pages import write_ledger_pages  # noqa: E402
 from licences_page import write_licences_page  # noqa: E402
-from limit_page import write_limit_page  # noqa: E402
 from races_page import write_races  # noqa: E402
 from start_page import write_start_page  # noqa: E402
 from touch_page import write_touch_pages  # noqa: E402
@@ -73,7 +72,7 @@ html_logo = html_favicon = "_static/mark.svg"
 html_static_path = ["_static", str(MATHJAX)]
 html_extra_path = ["_exports"]
 html_css_files = ["site.css"]
-html_js_files = [("tables.js", {"defer": "defer"})]
+html_js_files = [(name, {"defer": "defer"}) for name in ("elements.js", "tables.js")]
 html_copy_source = False
 html_show_search_summary = False  # it would fetch the pages found, which browsers refuse on file://
 mathjax_path = MATHJAX.name
@@ -93,7 +92,6 @@ def gather_results() -> None:
     write_errata_page(ROOT, HERE / "_ledger" / "errata.md")
     write_start_page(ROOT, HERE / "_start", HERE / "_exports", findings.values())
     write_licences_page(ROOT, HERE / "_start")
-    write_limit_page(ROOT, HERE / "_start" / "limit.md")
     write_touch_pages(ROOT, HERE / "_start")
     write_races(ROOT, HERE / "_start" / "races.md")
     write_citation(ROOT, HERE / "_start" / "citation.md")

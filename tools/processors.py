@@ -135,8 +135,8 @@ def told(kernel: str, first: str, papers: Sequence[str]) -> bool:
     committed, others = Agreement(), Agreement()
     for key in papers:
         theirs = Study(key, "quick", BUILD / kernel, compute=False)
-        committed.merge(compare_study(theirs, Study(key, "paper", ROOT, compute=False)))
-        others.merge(compare_study(theirs, Study(key, "quick", BUILD / first, compute=False)))
+        committed += compare_study(theirs, Study(key, "paper", ROOT, compute=False))
+        others += compare_study(theirs, Study(key, "quick", BUILD / first, compute=False))
     say(f"{kernel}: {committed}")
     tell_apart(kernel, committed, "committed")
     if kernel != first:

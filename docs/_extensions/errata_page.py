@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import nbformat
+from pieces import article_of
 
 from kernsemble.trials.rooms import PAPERS
 
@@ -24,8 +25,11 @@ def write_errata_page(root: Path, page: Path) -> None:
         source = root / "notebooks" / key / f"{key}.ipynb"
         text = errata_of(source) if source.is_file() else ""
         if text:
-            rendered = (root / "results" / "paper" / key / f"{key}.ipynb").is_file()
-            link = f"From [its article](../_notebooks/{key}.ipynb).\n\n" if rendered else ""
+            link = (
+                f"From [its article](../_notebooks/{key}.ipynb).\n\n"
+                if article_of(root, key).is_file()
+                else ""
+            )
             parts.append(f"## {key}\n\n{link}{text}")
     page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import yaml
 from docutils.nodes import make_id
+from pieces import OLDER, raw
 
 from kernsemble.report.say import Facts
 from kernsemble.trials.study import Study
-
-OLDER = "Some of these numbers were computed by an earlier version of the solvers."
 
 
 class Finding(NamedTuple):
@@ -49,7 +48,7 @@ def _filled(root: Path, key: str, *, text: str, **rest: Any) -> Finding:
 def finding_cards(findings: list[Finding], pictures: dict[str, str]) -> str:
     """Return the findings as HTML; ``pictures`` has the ``img`` of each paper's figure."""
     cards = "\n".join(_card(finding, pictures[finding.paper]) for finding in findings)
-    return f'```{{raw}} html\n<div class="findings">\n{cards}\n</div>\n```\n'
+    return raw(f'<div class="findings">\n{cards}\n</div>')
 
 
 def _card(finding: Finding, picture: str) -> str:

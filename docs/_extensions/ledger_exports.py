@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from pieces import by_places, ours, printed
+
 from kernsemble.report.ledger import LedgerRow, read_ledger
 from kernsemble.report.tables import Cell, Table
 from kernsemble.trials.rooms import STUDIES
@@ -48,8 +50,7 @@ def export_exhibit(rows: Sequence[LedgerRow], path: Path) -> None:
 
 def exhibit_table(rows: Sequence[LedgerRow]) -> Table:
     """Return an exhibit in its printed form: our number as the ledger has it, and the printed one."""
-    by_place = {(row.row, row.column): row for row in rows}
-    names, columns = (tuple(dict.fromkeys(place[i] for place in by_place)) for i in (0, 1))
+    by_place, names, columns = by_places(rows)
     body = tuple((Cell(name), *(_cell(by_place.get((name, column))) for column in columns)) for name in names)
     caption = f"{rows[0].paper}, {rows[0].exhibit}: ours, and in brackets what the paper prints."
     return Table((rows[0].exhibit, *columns), body, caption)
@@ -58,6 +59,4 @@ def exhibit_table(rows: Sequence[LedgerRow]) -> Table:
 def _cell(row: LedgerRow | None) -> Cell:
     if row is None:
         return Cell("")
-    numbers = ((row.texts["ours"], row.texts["ours_spread"]), (row.printed, row.printed_spread))
-    ours, printed = (f"{mean} ± {spread}" if spread else mean for mean, spread in numbers)
-    return Cell(ours, printed, row.verdict.mark)
+    return Cell(ours(row), printed(row), row.verdict.mark)

@@ -7,7 +7,6 @@ about it.
 
 from __future__ import annotations
 
-import math
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from html import escape
 from pathlib import Path
 
 from ledger_places import Names, Places, cell_id, one_name, read_places
+from pieces import by_places, heads, ours, printed, raw, rounded
 
 from kernsemble.report.ledger import LedgerRow, read_ledger, read_standing, score_table
 from kernsemble.report.ledger_figures import BEYOND, chance_beyond, compared_rows, scored_rows
@@ -27,21 +27,23 @@ from kernsemble.trials.rooms import PAPERS
 DRAWINGS = ("ledger_numbers.svg", "ledger_z.svg")
 TABLE_START = '<div class="table-wrapper"><table class="ledger">'
 TABLE_END = "</tbody></table></div>"
-READING_HELP = """Each cell shows our number, and below it the printed one; and where the printed numbers
-point to another reading of the paper than the declared one, what that *best reading* gives. ✓ match: |z| at
-most 2; ↓ ↑ ours is lower or higher beyond that, neither of which is praise; ~ too noisy to tell: the
-standard error of the difference exceeds half of the printed number. Seconds of other hardware are compared
-as ratios to one method of their block (1), a match within a factor of 2. ≁ other task: the paper does not
-say what it computed; ∅ unavailable: the data can no longer be obtained; … pending: evidence still to be
-computed. A number leads to the place in the article that shows it, an arrow or a cross to what was tried
-and found about it.
+READING_HELP = """Each cell has our number, and below it the printed one; and where the printed numbers point
+to another reading of the paper than the declared one, what that *best reading* gives. A number leads to the
+place in the article that shows it, an arrow or a cross to what was tried and found about it.
+
+- ✓ *match*: the difference is at most two standard errors. ↓ ↑ ours is lower or higher beyond that, neither
+  of which is praise. ~ *too noisy to tell*: the standard error of the difference exceeds half of the printed
+  number.
+- 1 *the unit of its block*: seconds are compared as ratios to it, a match within a factor of two.
+- ≁ *other task*: the paper does not say what it computed. ∅ *unavailable*: the data can no longer be
+  obtained. *Stale* and … *pending* evidence has yet to be computed.
 """
 
 
 def write_ledger_pages(root: Path, folder: Path) -> None:
     """Write ``index.md``, one page for each paper, and the drawings."""
     results = root / "results" / "paper"
-    rows = read_ledger(results / "ledger.csv")
+    rows = sorted(read_ledger(results / "ledger.csv"), key=lambda row: PAPERS.index(row.paper))
     standing = read_standing(results / "ledger.json")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -94,15 +96,15 @@ def index_page(
     facts = len(compared_rows(rows)) - len(scored)
     beyond = sum(abs(row.z) > BEYOND for row in scored)
     body = "\n".join(_full_row(row, places[row.paper], statements, called) for row in rows)
-    heads = _heads("paper", "exhibit", "row", "column", "printed", "ours", "runs", "z", "verdict", "note")
+    buttons = _sorting("paper", "exhibit", "row", "column", "printed", "ours", "runs", "z", "verdict", "note")
     return f"""---
 hide-toc: true
 ---
 
 # The ledger
 
-Every number that the five papers print, and every claim that they make, stands here beside ours, with a
-verdict by a rule that was fixed before. *z* is the difference divided by its standard error.
+Every number that the five papers print, and every claim that they make, beside ours, with a verdict by a
+rule that was fixed before. *z* is the difference divided by its standard error.
 
 ```{{raw}} html
 <p class="doors"><a href="#all-rows">Search all rows</a> {" ".join(map(_door, PAPERS))}</p>
@@ -159,7 +161,7 @@ between. The address of this page follows the filter, so that what is shown can 
 </form>
 <div id="ledger-plot" class="ledger-plot"></div>
 <div class="table-wrapper"><table id="ledger-table" class="ledger">
-<thead><tr>{heads}</tr></thead>
+<thead><tr>{buttons}</tr></thead>
 <tbody>
 {body}
 {TABLE_END}
@@ -182,7 +184,8 @@ def _options(names: Sequence[str]) -> str:
     return "".join(f"<option>{escape(name)}</option>" for name in names)
 
 
-def _heads(*names: str) -> str:
+def _sorting(*names: str) -> str:
+    """Return the headings of columns as buttons that sort."""
     return "".join(
         f'<th scope="col" aria-sort="none"><button type="button">{name}</button></th>' for name in names
     )
@@ -193,40 +196,13 @@ def _full_row(
 ) -> str:
     note = row.note if row.kind == "cell" else f"{statements[row.row, row.column]} {row.note}"
     names = "".join(f"<td>{_breakable(text)}</td>" for text in (row.row, one_name(row.column)))
-    numbers = (_printed(row), _ours(row), row.texts["runs"], row.texts["z"])
+    numbers = (printed(row), ours(row), row.texts["runs"], row.texts["z"])
     exhibit = _link(places.exhibit(row), row.exhibit)
     middle = names + "".join(f"<td>{escape(text)}</td>" for text in numbers)
     explained = f'<td class="note">{escape(note)}</td>'
     also = escape(called.words(row), quote=True) if called else ""
     start = f'<tr id="{cell_id(row)}" data-also="{also}">'
     return f"{start}<td>{row.paper}</td><td>{exhibit}</td>{middle}{_verdict(row, places)}{explained}</tr>"
-
-
-def _printed(row: LedgerRow) -> str:
-    return row.printed + (f" ± {row.printed_spread}" if row.printed_spread else "")
-
-
-def _ours(row: LedgerRow) -> str:
-    texts = row.texts
-    return _rounded(texts["ours"], texts["ours_spread"], whole="." not in row.printed)
-
-
-def _rounded(number: str, spread: str = "", *, whole: bool = False) -> str:
-    """Return a number with its spread of two digits; a count, where the printed one is ``whole``, as such.
-
-    Examples
-    --------
-    >>> _rounded("26.81", "1.67"), _rounded("0.01002", "0.0000363"), _rounded("280.8", "0")
-    ('26.8 ± 1.7', '0.010020 ± 0.000036', '280.8 ± 0')
-    >>> _rounded("60000.0", whole=True), _rounded("24.00")
-    ('60000', '24.00')
-    """
-    if spread == "0":
-        return f"{number} ± 0"
-    if spread:
-        decimals = max(0, 1 - math.floor(math.log10(float(spread))))
-        return f"{float(number):.{decimals}f} ± {float(spread):.{decimals}f}"
-    return re.sub(r"\.0+$", "", number) if whole else number
 
 
 def _breakable(name: str) -> str:
@@ -252,10 +228,10 @@ def paper_page(
     for exhibit in dict.fromkeys(row.exhibit for row in cells):
         own = [row for row in cells if row.exhibit == exhibit]
         file = f"../tables/{key}/printed_{exhibit}"
-        parts += [f"## {called.title(key, exhibit)}", _legend(own, called), _raw(_grid(own, places))]
+        parts += [f"## {called.title(key, exhibit)}", _legend(own, called), raw(_grid(own, places))]
         parts += [f"Download: {_download(f'{file}.csv', 'CSV')}, {_download(f'{file}.tex', 'LaTeX')}."]
         parts += [command_behind(key, exhibit)]
-    parts += ["## Claims", _raw(_claims(claims, places, statements))]
+    parts += ["## Claims", raw(_claims(claims, places, statements))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -278,15 +254,10 @@ def command_behind(key: str, exhibit: str) -> str:
     )
 
 
-def _raw(html: str) -> str:
-    return f"```{{raw}} html\n{html}\n```"
-
-
 def _grid(rows: Sequence[LedgerRow], places: Places) -> str:
-    by_place = {(row.row, row.column): row for row in rows}
-    names, columns = (tuple(dict.fromkeys(place[i] for place in by_place)) for i in (0, 1))
+    by_place, names, columns = by_places(rows)
     link = _link(places.exhibit(rows[0]), rows[0].exhibit)
-    head = "".join(f'<th scope="col">{escape(one_name(column))}</th>' for column in columns)
+    head = heads(map(one_name, columns))
     body = "\n".join(
         f'<tr><th scope="row">{escape(name)}</th>'
         + "".join(_grid_cell(by_place.get((name, column)), places) for column in columns) + "</tr>"
@@ -299,11 +270,11 @@ def _grid_cell(row: LedgerRow | None, places: Places) -> str:
     if row is None:
         return "<td></td>"
     said = escape(f"{row.verdict}; z = {row.texts['z'] or 'none'}; {row.note}", quote=True)
-    ours = _link(places.exhibit(row), _ours(row) or "–")
+    shown = _link(places.exhibit(row), ours(row) or "–")
     mark = _link(places.reason(row), row.verdict.mark, f"{row.verdict}: why")
-    inner = f"{ours} {mark}<br><small>{escape(_printed(row))}</small>"
+    inner = f"{shown} {mark}<br><small>{escape(printed(row))}</small>"
     if row.best_verdict:
-        best = _rounded(row.texts["best"], whole="." not in row.printed)
+        best = rounded(row.texts["best"], whole="." not in row.printed)
         best = f"best reading {best} {row.best_verdict.mark}".replace("  ", " ")
         inner += f'<br><small title="{escape(row.best_reading, quote=True)}">{escape(best)}</small>'
     return f'<td class="v-{row.verdict.key}" title="{said}">{inner}</td>'
@@ -312,12 +283,13 @@ def _grid_cell(row: LedgerRow | None, places: Places) -> str:
 def _claims(rows: Sequence[LedgerRow], places: Places, statements: dict[tuple[str, str], str]) -> str:
     """Return claims as a table, each above its parts with their rules."""
     body = "\n".join(
-        f"<tr><td>{_link(places.exhibit(row), row.row) if row.kind == 'claim' else ''}</td>"
+        f'<tr class="{row.kind}"><td>'
+        f"{_link(places.exhibit(row), row.row) if row.kind == 'claim' else ''}</td>"
         f'<td class="note">{escape(statements[row.row, row.column])}</td>'
         f'<td class="note">{escape(row.note)}</td><td>{row.printed}</td><td>{row.texts["ours"]}</td>'
         f"{_verdict(row, places)}</tr>"
         for row in rows
     )
     names = ("claim", "the paper says", "rule and numbers", "printed", "ours", "verdict")
-    heads = "".join(f'<th scope="col">{name}</th>' for name in names)
-    return f"{TABLE_START}<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n{TABLE_END}"
+    start = TABLE_START.replace('"ledger"', '"ledger claims"')
+    return f"{start}<thead><tr>{heads(names)}</tr></thead>\n<tbody>\n{body}\n{TABLE_END}"

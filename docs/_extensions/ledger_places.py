@@ -11,6 +11,7 @@ import nbformat
 import yaml
 from docutils.nodes import make_id
 from notebook_figures import cell_anchor
+from pieces import article_of
 
 from kernsemble.report.ledger import LedgerRow
 from kernsemble.report.verdicts import Verdict
@@ -71,7 +72,7 @@ def _fits(entry: Mapping, row: LedgerRow) -> bool:
 
 def read_places(root: Path, paper: str) -> Places:
     """Return the places in the rendered article of a paper."""
-    path = root / "results" / "paper" / paper / f"{paper}.ipynb"
+    path = article_of(root, paper)
     if not path.is_file():
         return Places(paper)
     shown: dict[str, str] = {}

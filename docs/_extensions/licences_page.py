@@ -28,7 +28,7 @@ FAMILIES = {
 READ_IN_LICENCE_FILE = {"asyncssh": "EPL-2.0 OR GPL-2.0-or-later"}
 # Terms of datasets, and whether copies may stand in the repository.
 DATA_TERMS = {
-    "CC BY 4.0": "copies allowed, with the citation that stands in the register",
+    "CC BY 4.0": "copies allowed, with the citation in the register",
     "CC BY-SA 3.0": "copies allowed under the same terms, with the citation",
     "CC0": "public domain",
     "BSD-3-Clause": "copies allowed, with the package's notice",

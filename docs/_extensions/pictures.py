@@ -13,7 +13,8 @@ from kernsemble.report.figures import shorten
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 ElementTree.register_namespace("", SVG.strip("{}"))
 ElementTree.register_namespace("xlink", LINK[1:].partition("}")[0])
-ABOVE, BELOW, BESIDE = 20.0, 38.0, 8.0  # points around a panel: its title, its axis, a last tick
+# Points around a panel: its title, its axis, a last tick, and half a tick's number where there is no title.
+ABOVE, BELOW, BESIDE, HALF = 20.0, 33.0, 8.0, 5.0
 _NUMBER = re.compile(r"-?[\d.]+")
 
 
@@ -25,14 +26,17 @@ class Box(NamedTuple):
     right: float
     bottom: float
 
+    def shares_row(self, other: Box) -> bool:
+        """Whether the two have a height in common."""
+        return self.top < other.bottom and other.top < self.bottom
+
+    def shares_column(self, other: Box) -> bool:
+        """Whether the two have a place from left to right in common."""
+        return self.left < other.right and other.left < self.right
+
     def meets(self, other: Box) -> bool:
         """Whether the two have a point in common."""
-        return (
-            self.left < other.right
-            and other.left < self.right
-            and self.top < other.bottom
-            and other.top < self.bottom
-        )
+        return self.shares_row(other) and self.shares_column(other)
 
 
 def panels(figure: ElementTree.Element) -> dict[ElementTree.Element, Box]:
@@ -47,16 +51,41 @@ def panels(figure: ElementTree.Element) -> dict[ElementTree.Element, Box]:
     return frames
 
 
-def around(frames: list[Box], number: int, size: Box) -> Box:
+def around(frames: dict[ElementTree.Element, Box], panel: ElementTree.Element, size: Box) -> Box:
     """Return a panel with its title and labels: to the left all that no other panel has."""
-    own = frames[number - 1]
-    row = [other for other in frames if other.top < own.bottom and own.top < other.bottom]
-    column = [other for other in frames if other.left < own.right and own.left < other.right]
+    own = frames[panel]
+    row = [other for other in frames.values() if other.shares_row(own)]
+    column = {group: other for group, other in frames.items() if other.shares_column(own)}
     left = max((other.right for other in row if other.right <= own.left), default=0.0)
-    alone = not any(other.left >= own.right for other in row)  # a neighbor's labels begin soon
-    lower = min((other.top - ABOVE for other in column if other.top >= own.bottom), default=size.bottom)
-    right = own.right + (BESIDE if alone else BESIDE / 4)
-    return Box(left, max(0.0, own.top - ABOVE), min(size.right, right), min(own.bottom + BELOW, lower))
+    gap = min((other.left - own.right for other in row if other.left >= own.right), default=2 * BESIDE)
+    right = own.right + min(BESIDE, gap / 2)  # a neighbor's labels begin soon
+    highest = all(other.bottom > own.top for other in column.values())
+    top = own.top - (ABOVE if highest else _room(panel))
+    lower = [other.top - _room(group) for group, other in column.items() if other.top >= own.bottom]
+    bottom = min([own.bottom + BELOW, size.bottom, *lower])
+    return Box(left, max(0.0, top), min(size.right, right), bottom)
+
+
+def _room(panel: ElementTree.Element) -> float:
+    """Return what a panel takes above its frame: more if it has a title."""
+    return ABOVE if any(group.get("id", "").startswith("text_") for group in panel) else HALF
+
+
+def first_labelled(root: ElementTree.Element) -> int:
+    """Return the number of the first panel whose axes have numbers of their own; 0 where none has."""
+    labelled = [len(_ticked(panel)) > 1 and all(map(_is_labelled, _ticked(panel))) for panel in panels(root)]
+    return labelled.index(True) + 1 if True in labelled else 0
+
+
+def _ticked(panel: ElementTree.Element) -> list[list[ElementTree.Element]]:
+    """Return the ticks of each axis of a panel."""
+    axes = [group for group in panel if group.get("id", "").startswith("matplotlib.axis")]
+    return [[group for group in axis if "tick_" in group.get("id", "")] for axis in axes]
+
+
+def _is_labelled(ticks: list[ElementTree.Element]) -> bool:
+    """Whether a tick of an axis has a number, or it has no ticks."""
+    return not ticks or any(part.get("id", "").startswith("text_") for tick in ticks for part in tick)
 
 
 def cut_out(root: ElementTree.Element, number: int) -> None:
@@ -65,7 +94,7 @@ def cut_out(root: ElementTree.Element, number: int) -> None:
     if not 1 <= number <= len(frames):
         return
     size = Box(*(float(value) for value in root.get("viewBox").split()))
-    box = around(list(frames.values()), number, size)
+    box = around(frames, list(frames)[number - 1], size)
     defined = {element.get("id"): element for element in root.iter() if element.get("id")}
     figure = root.find(f"{SVG}g")
     for group in list(figure):
@@ -80,11 +109,14 @@ def cut_out(root: ElementTree.Element, number: int) -> None:
     root.set("height", f"{height:g}pt")
 
 
-def picture(path: Path, target: Path, folder: Path, panel: int = 0) -> str:
-    """Write a figure, or one of its panels, as a drawing of its own; return its ``img``."""
+def picture(path: Path, target: Path, folder: Path, panel: int | None = None) -> str:
+    """Write a panel of a figure as a drawing of its own; return its ``img``.
+
+    Without a number it is the first that can be read alone; 0 is the whole figure.
+    """
     root = ElementTree.fromstring(shorten(path.read_text(encoding="utf-8")))
     text = escape(root.get("aria-label") or path.stem.replace("_", " "), quote=True)
-    cut_out(root, panel)
+    cut_out(root, first_labelled(root) if panel is None else panel)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(ElementTree.tostring(root))
     width, height = (round(float(root.get(name).removesuffix("pt")) * 4 / 3) for name in ("width", "height"))

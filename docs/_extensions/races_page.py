@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from pieces import heads, raw
+
 # What a user of the library meets first; start of the task, of its size, of the peer's name.
 HEADLINES = (
     ("boosting round of exact stumps", "MNIST 60000", "LightGBM"),
@@ -29,13 +31,13 @@ def write_races(root: Path, page: Path) -> None:
     with (root / "results" / "benchmarks.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     bars = "\n".join(_bar(row) for row in headlines(rows))
-    heads = "".join(f'<th scope="col">{name}</th>' for name in NAMES)
     lines = "\n".join(_line(row) for row in rows)
     page.write_text(
-        f'```{{raw}} html\n<ul class="races">\n{bars}\n</ul>\n'
-        f"<details><summary>All {len(rows)} races</summary>"
-        f'<div class="table-wrapper"><table class="docutils races-table"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>\n{lines}\n</tbody></table></div></details>\n```\n",
+        raw(
+            f'<ul class="races">\n{bars}\n</ul>\n<details><summary>All {len(rows)} races</summary>'
+            '<div class="table-wrapper"><table class="docutils races-table">'
+            f"<thead><tr>{heads(NAMES)}</tr></thead><tbody>\n{lines}\n</tbody></table></div></details>"
+        ),
         encoding="utf-8",
     )
 

@@ -16,8 +16,8 @@ SECTIONS = {
 when the message says what to do, nothing that was saved is lost, and going on gives the evidence of
 an undisturbed run: complete, nothing twice, identical except for timings.""",
     "Cluster": """Schedulers and workers are real processes, on this machine or on hosts of their own (network
-namespaces joined by a bridge). It is *survived* when the evidence is that of a run without a cluster: equal
-but for the seconds, nothing twice, nothing lost.""",
+namespaces joined by a bridge). It is *survived* when the evidence is that of a run without a cluster:
+identical except for timings, nothing twice, nothing lost.""",
     "Bad input": """Anything at all is put in every place of the files that people edit, and bytes change in
 files that programs read. An input is *survived* when it is valid, or refused at once by a message
 that names the key or the file; no code is run, nothing is written elsewhere, no work is done first.""",
@@ -31,7 +31,7 @@ than what is judged, and certificates there can be false. Scale features that ar
 other versions of Python and of all libraries: the oldest allowed and the newest that there are. What
 counts as *survived* is in each row: trials are equal to the last digit in one environment; between
 versions last digits move, and no verdict of the ledger may change with them.""",
-    "Load": """Rows stay in a file, or are shared out over worker processes, and trials come by the hundred.
+    "Load": """Rows stay in a file, or are distributed over worker processes, and trials come by the hundred.
 *Survived* is what the row says. How far it goes, and how fast: [data larger than memory](growth.md),
 [clusters](guide.md#on-a-cluster).""",
     "Supply": """Licences, the bill of materials, and who can reach what listens; see

@@ -13,6 +13,7 @@ from ledger_pages import read_statements
 from ledger_places import Names, read_places
 from notebook_figures import description, figure_names, figure_places
 from pictures import picture
+from pieces import article_of, raw
 from wall import wall_page
 
 from kernsemble.report.ledger import LedgerRow, read_ledger, score_table, totals
@@ -72,7 +73,7 @@ def article_list(root: Path) -> str:
     """Return the table of contents of the rendered articles, in the order of the papers."""
     entries = []
     for key in STUDIES:
-        article = root / "results" / "paper" / key / f"{key}.ipynb"
+        article = article_of(root, key)
         if article.is_file():
             first = nbformat.read(article, as_version=4).cells[0].source
             title = first.partition("\n")[0].lstrip("# ")
@@ -87,7 +88,7 @@ def paper_gallery(root: Path, key: str, exports: Path) -> str:
     figures = sorted((folder / "figures").glob("*.svg"))
     if not figures:
         return ""
-    article = folder / f"{key}.ipynb"
+    article = article_of(root, key)
     places = {}
     if article.is_file():
         places = figure_places(nbformat.read(article, as_version=4), figure_names(folder))
@@ -98,7 +99,7 @@ def paper_gallery(root: Path, key: str, exports: Path) -> str:
     items = []
     for path in figures:
         own = f"_notebooks/{key}.html#{places[path.stem]}" if path.stem in places else ""
-        shown = picture(path, exports / "thumbs" / key / f"{path.stem}.svg", exports, panel=1)
+        shown = picture(path, exports / "thumbs" / key / f"{path.stem}.svg", exports)
         items.append(_item(own or f"figures/{key}/{path.name}", shown, path))
     return f"## {key}: {load_paper(key).title}\n\n{' '.join(pages)}\n\n{_gallery(items)}"
 
@@ -109,13 +110,13 @@ def across_gallery(root: Path, exports: Path) -> str:
     for name, (link, path) in ACROSS.items():
         drawing = root / path
         if drawing.is_file():
-            shown = picture(drawing, exports / "thumbs" / f"{name}.svg", exports, panel=1)
+            shown = picture(drawing, exports / "thumbs" / f"{name}.svg", exports)
             items.append(_item(link, shown, drawing))
     return f"## Across the papers\n\n{_gallery(items)}"
 
 
 def _gallery(items: list[str]) -> str:
-    return "```{raw} html\n" + "\n".join(['<ul class="gallery">', *items, "</ul>"]) + "\n```"
+    return raw("\n".join(['<ul class="gallery">', *items, "</ul>"]))
 
 
 def _item(link: str, shown: str, path: Path) -> str:

@@ -1,15 +1,17 @@
-"""Three drawings to touch: costs and errors of methods, an ensemble that collapses, curves of a model.
+"""Drawings to touch: costs and errors of methods, an ensemble that runs into its kernel machine, one that
+collapses, curves of a model.
 
-The numbers of the first are means of the atlas' evidence; the other two are fitted when the site is built.
+The numbers of the first two are means of the atlas' evidence; the others are fitted when the site is built.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from limit_page import OLDER
+from pieces import OLDER, raw
 from sklearn.datasets import load_breast_cancer, make_moons
 from sklearn.preprocessing import StandardScaler
 
@@ -18,6 +20,7 @@ from kernsemble.trials.study import Study
 
 COSTS = {"fit_seconds": "seconds of training", "predict_seconds": "seconds for 1000 predictions",
          "kilobytes": "kilobytes"}  # fmt: skip
+METHOD = "CGENS-Stump"
 MEMBERS, LAM, RATE = 5, 2.0, 5e-4
 COUNTS = (0, 2, 4, 6, 8, 10, 13, 16, 20, 25, 30, 35, 40, 50, 60, 75, 100, 125, 150, 200, 300, 500)
 FEATURES, KNOTS = 8, 60
@@ -33,6 +36,20 @@ def front_numbers(study: Study) -> dict:
             if len(samples[0].values):
                 sets.setdefault(label, {})[method] = [float(f"{sample.mean:.4g}") for sample in samples]
     return {"costs": list(COSTS.values()), "sets": sets}
+
+
+def limit_numbers(study: Study) -> dict:
+    """Return means over runs at each number of stumps, by dataset: of CGENS, and the error of its machine."""
+    evidence = study.evidence("limit")
+    sets = {}
+    for label in evidence.datasets:
+        excess, disagreement, error = (
+            evidence.curves(metric, dataset=label, method=METHOD).mean(axis=0).tolist()
+            for metric in ("excess", "disagreement", "error")
+        )
+        machine = error.pop()
+        sets[label] = {"excess": excess, "differ": disagreement, "error": error, "machine": machine}
+    return {"counts": list(study.protocol("limit")["counts"]), "sets": sets}
 
 
 def collapse_numbers() -> dict:
@@ -72,15 +89,26 @@ def curve_numbers() -> dict:
 
 
 def write_touch_pages(root: Path, folder: Path) -> None:
-    """Write ``fronts.md``, ``collapse.md`` and ``curves.md``: numbers, and the place of a drawing."""
+    """Write a page for each drawing: its numbers, and its place."""
+    for name, exhibit, numbers in (("fronts", "arena", front_numbers), ("limit", "limit", limit_numbers)):
+        write_drawing(folder, name, *of_the_atlas(root, exhibit, numbers))
+    write_drawing(folder, "collapse", collapse_numbers())
+    write_drawing(folder, "curves", curve_numbers())
+
+
+def of_the_atlas(root: Path, exhibit: str, numbers: Callable[[Study], dict]) -> tuple[dict, bool]:
+    """Return numbers of an exhibit, and whether they need rows of older code."""
     study = Study("atlas", "paper", root, compute=False)
-    older = not study.evidence("arena").complete
-    fronts = front_numbers(Study("atlas", "paper", root, older=True) if older else study)
-    for name, numbers in (("fronts", fronts), ("collapse", collapse_numbers()), ("curves", curve_numbers())):
-        note = f"\n<p><small>{OLDER}</small></p>" if older and name == "fronts" else ""
-        data = json.dumps(numbers, separators=(",", ":"))
-        (folder / f"{name}.md").write_text(
-            f'```{{raw}} html\n<div id="{name}" class="limit touch"></div>{note}\n'
-            f'<script type="application/json" id="{name}-numbers">{data}</script>\n```\n',
-            encoding="utf-8",
-        )
+    older = not study.evidence(exhibit).complete
+    return numbers(Study("atlas", "paper", root, older=True) if older else study), older
+
+
+def write_drawing(folder: Path, name: str, numbers: dict, older: bool = False) -> None:
+    """Write the place where ``touch.js`` draws, and the numbers that it reads."""
+    note = f"\n<p><small>{OLDER}</small></p>" if older else ""
+    data = json.dumps(numbers, separators=(",", ":"))
+    page = raw(
+        f'<div id="{name}" class="touch"></div>{note}\n'
+        f'<script type="application/json" id="{name}-numbers">{data}</script>'
+    )
+    (folder / f"{name}.md").write_text(page, encoding="utf-8")

@@ -13,6 +13,7 @@ from html import escape
 from itertools import product
 
 from ledger_places import Names, Places, one_name
+from pieces import by_places, ours, printed, raw
 
 from kernsemble.report.ledger import LedgerRow
 from kernsemble.report.verdicts import LATE, Verdict
@@ -29,9 +30,9 @@ def wall_page(
     papers = "\n".join(
         _paper([row for row in rows if row.paper == key], places[key], statements, called) for key in PAPERS
     )
-    return (
-        f'```{{raw}} html\n<div class="wall" id="wall-of-numbers">\n{_legend(rows)}\n{papers}\n</div>\n'
-        '<script src="_static/wall.js" defer></script>\n```\n'
+    return raw(
+        f'<div class="wall" id="wall-of-numbers">\n{_legend(rows)}\n{papers}\n</div>\n'
+        '<script src="_static/wall.js" defer></script>'
     )
 
 
@@ -74,8 +75,7 @@ def _paper(
 
 
 def _table(rows: Sequence[LedgerRow], places: Places, called: Names) -> str:
-    by_place = {(row.row, row.column): row for row in rows}
-    names, columns = (tuple(dict.fromkeys(place[i] for place in by_place)) for i in (0, 1))
+    by_place, names, columns = by_places(rows)
     squares = "".join(
         _square(by_place[place], places, ", ".join((place[0], one_name(place[1]))))
         if place in by_place
@@ -105,13 +105,7 @@ def _numbers(row: LedgerRow) -> list[str]:
     texts = row.texts
     lines = [f"{row.verdict}" + (f", z = {texts['z']}" if texts["z"] else "")]
     if row.kind == "cell":
-        printed, ours = (_with_spread(texts, name) for name in ("printed", "ours"))
-        lines = [f"printed {printed}, ours {ours or 'none'}", *lines]
+        lines = [f"printed {printed(row)}, ours {ours(row) or 'none'}", *lines]
     if texts.get("best"):
         lines.append(f"best reading, {texts['best_reading']}: {texts['best']}")
     return [*lines, *([row.note] if row.note else [])]
-
-
-def _with_spread(texts: Mapping[str, str], name: str) -> str:
-    spread = texts[f"{name}_spread"]
-    return f"{texts[name]} ± {spread}" if spread and float(spread) else texts[name]

@@ -1,4 +1,8 @@
-// Filters and sorts the table of all ledger rows; the filter stands in the address. Without it the table is whole.
+// Filters and sorts the table of all ledger rows; the address follows the filter. Without it the table is whole.
+function ledgerNumber(text) {
+  return parseFloat(text.replace(/^(-?)inf$/, "$1Infinity"));
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   const table = document.getElementById("ledger-table");
   if (!table) return;
@@ -12,7 +16,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const fields = { q: search, paper, verdict, from, to };
   const count = document.getElementById("ledger-count");
   const texts = rows.map((row) => `${row.textContent} ${row.dataset.also}`.toLowerCase());
-  const scores = rows.map((row) => parseFloat(row.cells[7].textContent.replace(/^(-?)inf$/, "$1Infinity")));
+  const scores = rows.map((row) => ledgerNumber(row.cells[7].textContent));
 
   function filter() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -39,10 +43,9 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const other of table.tHead.rows[0].cells) other.setAttribute("aria-sort", "none");
     heading.setAttribute("aria-sort", down ? "descending" : "ascending");
     const key = (row) => row.cells[column].textContent;
-    const number = (text) => (text === "" ? NaN : parseFloat(text.replace(/^(-?)inf$/, "$1Infinity")));
     const sign = down ? -1 : 1;
     const order = rows.slice().sort((a, b) => {
-      const [x, y] = [number(key(a)), number(key(b))];
+      const [x, y] = [key(a), key(b)].map(ledgerNumber);
       if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1; // blanks last, either way
       return sign * (isNaN(x) ? key(a).localeCompare(key(b)) : (x > y) - (x < y));
     });

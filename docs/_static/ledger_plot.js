@@ -5,12 +5,11 @@ document.addEventListener("DOMContentLoaded", () => {
   const table = document.getElementById("ledger-table");
   const box = document.getElementById("ledger-plot");
   if (!table || !box) return;
-  const NS = "http://www.w3.org/2000/svg";
   const [WIDTH, LEFT, RIGHT, LANE, FOOT, END] = [900, 84, 14, 46, 30, 12];
   const from = document.getElementById("ledger-from");
   const to = document.getElementById("ledger-to");
   const points = Array.from(table.tBodies[0].rows)
-    .map((row) => ({ row, paper: row.cells[0].textContent, z: parseFloat(row.cells[7].textContent.replace(/^(-?)inf$/, "$1Infinity")) }))
+    .map((row) => ({ row, paper: row.cells[0].textContent, z: ledgerNumber(row.cells[7].textContent) }))
     .filter((point) => !Number.isNaN(point.z));
   const papers = [...new Set(points.map((point) => point.paper))];
   if (!papers.length) return;
@@ -19,26 +18,17 @@ document.addEventListener("DOMContentLoaded", () => {
   const x = (z) => LEFT + (Math.max(-END, Math.min(END, z)) + END) * scale;
   const inverse = (place) => (place - LEFT) / scale - END;
 
-  function draw(name, attributes, parent, text = "") {
-    const element = document.createElementNS(NS, name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    element.textContent = text;
-    parent.append(element);
-    return element;
-  }
-  const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img" }, box);
-  svg.setAttribute("aria-label", `z-scores of ${points.length} printed numbers; beyond 12 they stand at the edge.`);
-  const said = document.createElement("output");
-  said.textContent = "Point at a dot to name it; drag to keep the rows between.";
-  box.append(said);
-  draw("rect", { x: x(-2), y: 0, width: x(2) - x(-2), height: height - FOOT, class: "band" }, svg);
-  const brush = draw("rect", { x: 0, y: 0, width: 0, height: height - FOOT, class: "brush" }, svg);
+  const told = `z-scores of ${points.length} printed numbers; those beyond 12 are at the edge.`;
+  const svg = addElement(box, "svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": told });
+  const said = addElement(box, "output", {}, "Point at a dot to name it; drag to keep the rows between.");
+  addElement(svg, "rect", { x: x(-2), y: 0, width: x(2) - x(-2), height: height - FOOT, class: "band" });
+  const brush = addElement(svg, "rect", { x: 0, y: 0, width: 0, height: height - FOOT, class: "brush" });
   for (const z of [-12, -8, -4, -2, 0, 2, 4, 8, 12]) {
-    draw("line", { x1: x(z), x2: x(z), y1: height - FOOT, y2: height - FOOT + 5, class: "tick" }, svg);
-    draw("text", { x: x(z), y: height - 8, "text-anchor": "middle" }, svg).textContent = String(z).replace("-", "−");
+    addElement(svg, "line", { x1: x(z), x2: x(z), y1: height - FOOT, y2: height - FOOT + 5, class: "tick" });
+    addElement(svg, "text", { x: x(z), y: height - 8, "text-anchor": "middle" }, String(z).replace("-", "−"));
   }
   papers.forEach((paper, lane) => {
-    draw("text", { x: 4, y: lane * LANE + LANE / 2 + 4 }, svg).textContent = paper;
+    addElement(svg, "text", { x: 4, y: lane * LANE + LANE / 2 + 4 }, paper);
     const taken = new Map(); // points of nearly the same place stand above and below each other
     for (const point of points.filter((one) => one.paper === paper)) {
       const column = Math.round(x(point.z) / 6);
@@ -46,12 +36,12 @@ document.addEventListener("DOMContentLoaded", () => {
       taken.set(column, n + 1);
       const away = Math.ceil(n / 2) * (n % 2 ? -5 : 5);
       const y = lane * LANE + LANE / 2 + Math.max(-LANE / 2 + 4, Math.min(LANE / 2 - 4, away));
-      point.dot = draw("circle", { cx: x(point.z), cy: y, r: 3.4, class: point.row.cells[8].className }, svg);
+      point.dot = addElement(svg, "circle", { cx: x(point.z), cy: y, r: 3.4, class: point.row.cells[8].className });
       point.dot.point = point;
     }
   });
 
-  const read = document.createElement("output");
+  const outputs = [said];
   const twins = scatter(document.getElementById("ledger-scatter"));
 
   // Every row with two positive numbers, on logarithmic axes: all of them, and those between 1 and 100.
@@ -63,8 +53,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const all = pairs.flatMap((pair) => pair.numbers).map(Math.log10);
     panel(place, pairs, Math.floor(Math.min(...all)), Math.ceil(Math.max(...all)));
     panel(place, pairs, 0, 2);
-    read.textContent = "Point at a dot to name it.";
-    place.append(read);
+    outputs.push(addElement(place, "output", {}, "Point at a dot to name it."));
     for (const still of place.parentElement.querySelectorAll('img[src$="ledger_numbers.svg"]')) still.hidden = true;
     return pairs;
   }
@@ -73,19 +62,19 @@ document.addEventListener("DOMContentLoaded", () => {
     const at = (number) => ((Math.log10(number) - low) / (high - low)) * (SIDE - EDGE - 24);
     const [x0, y0] = [EDGE, SIDE - EDGE];
     const within = pairs.filter(({ numbers }) => numbers.every((number) => number >= 10 ** low && number <= 10 ** high));
-    const svg = draw("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "img", "aria-label": `${within.length} printed numbers against ours, on logarithmic axes` }, place);
-    draw("line", { x1: x0, y1: y0, x2: x0 + at(10 ** high), y2: y0 - at(10 ** high), class: "tick" }, svg);
+    const svg = addElement(place, "svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "img", "aria-label": `${within.length} printed numbers against ours, on logarithmic axes` });
+    addElement(svg, "line", { x1: x0, y1: y0, x2: x0 + at(10 ** high), y2: y0 - at(10 ** high), class: "tick" });
     const ticks = high - low > 3 ? Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i)) : [1, 2, 5, 10, 20, 50, 100];
     for (const tick of ticks) {
       const text = tick < 0.01 || tick > 1000 ? `1e${Math.round(Math.log10(tick))}` : String(Number(tick.toPrecision(1)));
-      draw("text", { x: x0 + at(tick), y: y0 + 18, "text-anchor": "middle" }, svg, text);
-      draw("text", { x: x0 - 6, y: y0 - at(tick) + 4, "text-anchor": "end" }, svg, text);
+      addElement(svg, "text", { x: x0 + at(tick), y: y0 + 18, "text-anchor": "middle" }, text);
+      addElement(svg, "text", { x: x0 - 6, y: y0 - at(tick) + 4, "text-anchor": "end" }, text);
     }
-    draw("text", { x: SIDE - 24, y: SIDE - 6, "text-anchor": "end" }, svg, "printed");
-    draw("text", { x: x0 + 4, y: 14 }, svg, "ours");
+    addElement(svg, "text", { x: SIDE - 24, y: SIDE - 6, "text-anchor": "end" }, "printed");
+    addElement(svg, "text", { x: x0 + 4, y: 14 }, "ours");
     for (const pair of within) {
       const [printed, ours] = pair.numbers;
-      const dot = draw("circle", { cx: x0 + at(printed), cy: y0 - at(ours), r: 3.4, class: pair.row.cells[8].className }, svg);
+      const dot = addElement(svg, "circle", { cx: x0 + at(printed), cy: y0 - at(ours), r: 3.4, class: pair.row.cells[8].className });
       pair.twins.push(dot);
       dot.addEventListener("pointerenter", () => mark(points.find((point) => point.row === pair.row) ?? pair));
     }
@@ -102,7 +91,7 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const dot of dotsOf(point)) dot.setAttribute("data-marked", "");
     const [paper, exhibit, row, column, printed, ours, , z, verdict] = [...point.row.cells].map((cell) => cell.textContent);
     const words = `${paper} ${exhibit}, ${row}, ${column}: printed ${printed}, ours ${ours}, ${z ? `z = ${z}, ` : ""}${verdict}`;
-    for (const output of [said, read]) output.textContent = words;
+    for (const output of outputs) output.textContent = words;
   }
   const place = (event) => {
     const frame = svg.getBoundingClientRect();
@@ -119,8 +108,7 @@ document.addEventListener("DOMContentLoaded", () => {
       return;
     }
     const [low, high] = [start, place(event)].sort((a, b) => a - b);
-    brush.setAttribute("x", low);
-    brush.setAttribute("width", high - low);
+    setAttributes(brush, { x: low, width: high - low });
   });
   svg.addEventListener("pointerup", (event) => {
     const [low, high] = [start ?? 0, place(event)].sort((a, b) => a - b);
@@ -134,8 +122,7 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const point of [...points, ...twins]) for (const dot of dotsOf(point)) dot.classList.toggle("out", point.row.hidden);
     const bounded = from.value !== "" || to.value !== "";
     const [low, high] = [from.value === "" ? -END : Number(from.value), to.value === "" ? END : Number(to.value)];
-    brush.setAttribute("x", bounded ? x(low) : 0);
-    brush.setAttribute("width", bounded ? Math.max(0, x(high) - x(low)) : 0);
+    setAttributes(brush, bounded ? { x: x(low), width: Math.max(0, x(high) - x(low)) } : { x: 0, width: 0 });
   }
   table.addEventListener("filtered", follow);
   follow();

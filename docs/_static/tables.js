@@ -1,7 +1,7 @@
 // Tables of articles and pages: press a heading, or Enter on it, to sort; the ledger's has its own program.
 document.addEventListener("DOMContentLoaded", () => {
   const number = (text) => parseFloat(text.replace(/[−–]/g, "-").replace(/,(?=\d{3})/g, ""));
-  for (const table of document.querySelectorAll(".text_html table, table.docutils, .limit table")) {
+  for (const table of document.querySelectorAll(".text_html table, table.docutils, .touch table")) {
     const rows = Array.from(table.tBodies[0]?.rows ?? []);
     const heads = Array.from(table.tHead?.rows[0]?.cells ?? []);
     const plain = rows.every((row) => row.cells.length === heads.length);

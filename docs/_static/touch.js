@@ -1,27 +1,9 @@
-// Three drawings: costs and errors of methods with linked marks, members of an ensemble that collapse, curves of a model.
+// Drawings to touch, each in the element and from the numbers of its name: costs and errors of methods with linked marks,
+// members of an ensemble that collapse, curves of a model, an ensemble on its way to its kernel machine.
 document.addEventListener("DOMContentLoaded", () => {
-  const NS = "http://www.w3.org/2000/svg";
   const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
   const [WIDTH, HEIGHT, LEFT, FOOT, TOP, RIGHT] = [340, 260, 44, 40, 22, 12];
 
-  function draw(name, attributes, parent, text) {
-    const element = document.createElementNS(NS, name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    if (text !== undefined) element.textContent = text;
-    parent.append(element);
-    return element;
-  }
-  function make(name, parent, text, attributes = {}) {
-    const element = document.createElement(name);
-    if (text !== undefined) element.textContent = text;
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    parent.append(element);
-    return element;
-  }
-  function numbers(name) {
-    const data = document.getElementById(`${name}-numbers`);
-    return data ? [document.getElementById(name), JSON.parse(data.textContent)] : [null, null];
-  }
   // A scale from values to places; on a logarithmic one ticks are powers of ten.
   function scale(low, high, start, end, log) {
     const f = log ? Math.log10 : (value) => value;
@@ -33,150 +15,207 @@ document.addEventListener("DOMContentLoaded", () => {
     for (let k = Math.ceil(f(low) / wide - 1e-9); k * wide <= f(high) + 1e-9; k++) ticks.push(log ? 10 ** (k * wide) : k * wide);
     return { place, ticks };
   }
-  function axes(svg, x, y, below) {
+  const across = (low, high, log = false) => scale(low, high, LEFT, WIDTH - RIGHT, log);
+  const upwards = (low, high) => scale(low, high, HEIGHT - FOOT, TOP, false);
+  // A panel with its axes: what is drawn for a reader who does not see it, what stands above it, and below.
+  function panel(box, said, x, y, above, below) {
+    const svg = addElement(box, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": said });
     for (const t of y.ticks) {
-      draw("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y.place(t), y2: y.place(t), class: "grid" }, svg);
-      draw("text", { x: LEFT - 6, y: y.place(t) + 4, "text-anchor": "end" }, svg, Number(t.toPrecision(3)));
+      level(svg, y.place(t), { class: "grid" });
+      addElement(svg, "text", { x: LEFT - 6, y: y.place(t) + 4, "text-anchor": "end" }, Number(t.toPrecision(3)));
     }
-    for (const t of x.ticks) draw("text", { x: x.place(t), y: HEIGHT - 22, "text-anchor": "middle" }, svg, Number(t.toPrecision(3)));
-    draw("text", { x: WIDTH - RIGHT, y: HEIGHT - 5, "text-anchor": "end" }, svg, below);
+    for (const t of x.ticks) addElement(svg, "text", { x: x.place(t), y: HEIGHT - 22, "text-anchor": "middle" }, Number(t.toPrecision(3)));
+    addElement(svg, "text", { x: LEFT, y: 14 }, above);
+    addElement(svg, "text", { x: WIDTH - RIGHT, y: HEIGHT - 5, "text-anchor": "end" }, below);
+    return svg;
   }
-  function select(box, label, options) {
-    const field = make("select", make("label", box, `${label} `));
-    for (const option of options) make("option", field, option);
+  const level = (svg, y, attributes) => addElement(svg, "line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y, ...attributes });
+  const path = (svg, points, attributes) => addElement(svg, "polyline", { points: points.map((point) => point.join()).join(" "), ...attributes });
+  const panelsOf = (box) => addElement(box, "div", { class: "panels" });
+  const speaker = (box) => addElement(box, "output", { "aria-live": "polite" });
+
+  function select(box, label, options, show) {
+    const bar = addElement(box, "div", { class: "bar" });
+    const field = addElement(addElement(bar, "label", {}, `${label} `), "select");
+    for (const option of options) addElement(field, "option", {}, option);
+    field.addEventListener("input", show);
     return field;
   }
+  function range(box, name, counts, start, move) {
+    const label = addElement(box, "label", {}, `${name} `);
+    const slider = addElement(label, "input", { type: "range", min: 0, max: counts.length - 1, step: 1, value: start });
+    const count = addElement(label, "output");
+    const follow = () => {
+      const i = Number(slider.value);
+      count.textContent = ` ${counts[i]}`;
+      slider.setAttribute("aria-valuetext", `${counts[i]} ${name.toLowerCase()}`);
+      move(i);
+    };
+    slider.addEventListener("input", follow);
+    return follow;
+  }
 
-  const [fronts, arena] = numbers("fronts");
-  if (fronts) {
-    const bar = make("div", fronts, undefined, { class: "bar" });
-    const field = select(bar, "Dataset", Object.keys(arena.sets));
-    const buttons = make("div", fronts, undefined, { class: "names", role: "group", "aria-label": "Show a method" });
-    const said = make("output", fronts, "", { "aria-live": "polite" });
-    const panels = make("div", fronts, undefined, { class: "panels" });
-    const methods = [...new Set(Object.values(arena.sets).flatMap(Object.keys))].sort();
+  function fronts(box, { sets, costs }) {
+    const field = select(box, "Dataset", Object.keys(sets), show);
+    const buttons = addElement(box, "div", { class: "names", role: "group", "aria-label": "Show a method" });
+    const said = speaker(box);
+    const panels = panelsOf(box);
+    const methods = [...new Set(Object.values(sets).flatMap(Object.keys))].sort();
     let kept = "SVM-Stump";
     const named = methods.map((method) => {
-      const button = make("button", buttons, method, { type: "button", "aria-pressed": "false" });
-      for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => mark(method));
-      button.addEventListener("pointerleave", () => mark(kept));
-      button.addEventListener("click", () => mark((kept = method)));
+      const button = addElement(buttons, "button", { type: "button", "aria-pressed": "false" }, method);
+      button.addEventListener("focus", () => mark(method));
+      point(button, method);
       return button;
     });
+    function point(element, method) {
+      element.addEventListener("pointerenter", () => mark(method));
+      element.addEventListener("pointerleave", () => mark(kept));
+      element.addEventListener("click", () => mark((kept = method)));
+    }
     function mark(method) {
-      const own = arena.sets[field.value];
       for (const dot of panels.querySelectorAll("circle")) dot.classList.toggle("marked", dot.dataset.method === method);
       named.forEach((button) => button.setAttribute("aria-pressed", button.textContent === method));
-      const found = own[method];
+      const found = sets[field.value][method];
       said.textContent = found
-        ? `${method} on ${field.value}: ${found[0].toFixed(1)} % errors; ${arena.costs.map((cost, k) => `${found[k + 1].toPrecision(2)} ${cost}`).join(", ")}`
+        ? `${method} on ${field.value}: ${found[0].toFixed(1)} % errors; ${costs.map((cost, k) => `${found[k + 1].toPrecision(2)} ${cost}`).join(", ")}`
         : `${method} was not tried on ${field.value}.`;
     }
     function show() {
       panels.replaceChildren();
-      const own = arena.sets[field.value];
-      const errors = Object.values(own).map((found) => found[0]);
+      const own = Object.entries(sets[field.value]);
+      const errors = own.map(([, found]) => found[0]);
       const [low, high] = [Math.min(...errors), Math.max(...errors)];
-      const y = scale(low - 0.06 * (high - low || 1), high + 0.06 * (high - low || 1), HEIGHT - FOOT, TOP, false);
-      arena.costs.forEach((cost, k) => {
-        const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `test error against ${cost}` }, panels);
-        const costs = Object.values(own).map((found) => Math.max(found[k + 1], 1e-6));
-        const x = scale(Math.min(...costs) / 1.3, Math.max(...costs) * 1.3, LEFT, WIDTH - RIGHT, true);
-        axes(svg, x, y, cost);
-        draw("text", { x: LEFT, y: 14 }, svg, "test error (%)");
+      const room = 0.06 * (high - low || 1);
+      const y = upwards(low - room, high + room);
+      costs.forEach((cost, k) => {
+        const points = own.map(([method, found]) => [Math.max(found[k + 1], 1e-6), found[0], method]);
+        const paid = points.map(([a]) => a);
+        const x = across(Math.min(...paid) / 1.3, Math.max(...paid) * 1.3, true);
+        const svg = panel(panels, `test error against ${cost}`, x, y, "test error (%)", cost);
         let least = Infinity;
-        const corners = Object.values(own).map((found) => [Math.max(found[k + 1], 1e-6), found[0]]).sort((a, b) => a[0] - b[0] || a[1] - b[1])
-          .filter(([, error]) => error < least && ((least = error), true));
+        const corners = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]).filter(([, error]) => error < least && ((least = error), true));
         const steps = corners.flatMap(([a, error], i) => [...(i ? [[a, corners[i - 1][1]]] : []), [a, error]]);
-        draw("polyline", { points: steps.map(([a, error]) => `${x.place(a)},${y.place(error)}`).join(" "), class: "front" }, svg);
-        for (const [method, found] of Object.entries(own)) {
-          const dot = draw("circle", { cx: x.place(Math.max(found[k + 1], 1e-6)), cy: y.place(found[0]), r: 5 }, svg);
-          dot.dataset.method = method;
-          dot.addEventListener("pointerenter", () => mark(method));
-          dot.addEventListener("pointerleave", () => mark(kept));
-          dot.addEventListener("click", () => mark((kept = method)));
-        }
+        path(svg, steps.map(([a, error]) => [x.place(a), y.place(error)]), { class: "front" });
+        for (const [a, error, method] of points)
+          point(addElement(svg, "circle", { cx: x.place(a), cy: y.place(error), r: 5, "data-method": method }), method);
       });
       mark(kept);
     }
-    field.value = "heart" in arena.sets ? "heart" : field.value;
-    field.addEventListener("input", show);
+    if ("heart" in sets) field.value = "heart";
     show();
   }
 
-  const [collapse, ensemble] = numbers("collapse");
-  if (collapse) {
-    const label = make("label", collapse, "Steps ");
-    const slider = make("input", label, undefined, { type: "range", min: 0, max: ensemble.counts.length - 1, step: 1, value: 0 });
-    const count = make("output", label, "");
-    const panels = make("div", collapse, undefined, { class: "panels" });
-    const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "Points of two classes and the lines of the members" }, panels);
-    const said = make("output", collapse, "", { "aria-live": "polite" });
-    const x = scale(-2.4, 2.4, LEFT, WIDTH - RIGHT, false);
-    const y = scale(-2.6, 2.6, HEIGHT - FOOT, TOP, false);
-    axes(svg, x, y, "two features");
-    for (const [a, b, positive] of ensemble.points)
-      draw(positive ? "circle" : "rect", positive ? { cx: x.place(a), cy: y.place(b), r: 3.5, class: "point" } : { x: x.place(a) - 3, y: y.place(b) - 3, width: 6, height: 6, class: "point" }, svg);
-    // Where a line w.x + b = 0 leaves the frame.
-    function ends([v, w, b]) {
-      return Math.abs(w) > Math.abs(v)
-        ? [-2.4, 2.4].map((a) => [a, -(v * a + b) / w])
-        : [-2.6, 2.6].map((a) => [-(w * a + b) / v, a]);
+  function collapse(box, { points, counts, steps, machine }) {
+    const follow = range(box, "Steps", counts, 0, move);
+    const [x, y] = [across(-2.4, 2.4), upwards(-2.6, 2.6)];
+    const svg = panel(panelsOf(box), "Points of two classes and the lines of the members", x, y, "", "two features");
+    const said = speaker(box);
+    for (const [a, b, positive] of points) {
+      const [left, top] = [x.place(a), y.place(b)];
+      if (positive) addElement(svg, "circle", { cx: left, cy: top, r: 3.5, class: "point" });
+      else addElement(svg, "rect", { x: left - 3, y: top - 3, width: 6, height: 6, class: "point" });
     }
-    draw("clipPath", { id: "collapse-frame" }, svg).append(draw("rect", { x: LEFT, y: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - FOOT }, svg));
-    function line(color, kind) {
-      return draw("line", { stroke: color, class: kind, "clip-path": "url(#collapse-frame)" }, svg);
+    const frame = { x: LEFT, y: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - FOOT };
+    addElement(addElement(svg, "clipPath", { id: "collapse-frame" }), "rect", frame);
+    const line = (color, kind) => addElement(svg, "line", { stroke: color, class: kind, "clip-path": "url(#collapse-frame)" });
+    // Where a line v x + w y + b = 0 leaves the frame.
+    function put(element, [v, w, b]) {
+      const steep = Math.abs(w) <= Math.abs(v);
+      const ends = steep ? [-2.6, 2.6].map((c) => [-(w * c + b) / v, c]) : [-2.4, 2.4].map((c) => [c, -(v * c + b) / w]);
+      const [[x1, y1], [x2, y2]] = ends.map(([c, d]) => [x.place(c), y.place(d)]);
+      setAttributes(element, { x1, y1, x2, y2 });
     }
-    function put(element, parts) {
-      const [[a, b], [c, d]] = ends(parts);
-      for (const [name, value] of Object.entries({ x1: x.place(a), y1: y.place(b), x2: x.place(c), y2: y.place(d) })) element.setAttribute(name, value);
-    }
-    put(line("currentColor", "curve machine"), ensemble.machine);
-    const lines = ensemble.steps[0].map((_, k) => line(COLORS[k], "curve"));
-    const spread = (members) => {
+    put(line("currentColor", "curve machine"), machine);
+    const lines = steps[0].map((_, k) => line(COLORS[k], "curve"));
+    function spread(members) {
       const mean = members[0].map((_, j) => members.reduce((sum, one) => sum + one[j], 0) / members.length);
       const away = members.map((one) => Math.hypot(...one.map((value, j) => value - mean[j])));
       return Math.max(...away) / Math.hypot(...mean);
-    };
-    function move() {
-      const i = Number(slider.value);
-      ensemble.steps[i].forEach((parts, k) => put(lines[k], parts));
-      count.textContent = ` ${ensemble.counts[i]}`;
-      slider.setAttribute("aria-valuetext", `${ensemble.counts[i]} steps`);
-      const away = 100 * spread(ensemble.steps[i]);
+    }
+    function move(i) {
+      steps[i].forEach((parts, k) => put(lines[k], parts));
+      const away = 100 * spread(steps[i]);
       said.textContent = `The member farthest from the mean is ${away < 10 ? away.toPrecision(2) : Math.round(away)} % of the mean's length away from it.`;
     }
-    slider.addEventListener("input", move);
-    move();
+    follow();
   }
 
-  const [curves, model] = numbers("curves");
-  if (curves) {
-    const bar = make("div", curves, undefined, { class: "bar" });
-    const field = select(bar, "Feature", Object.keys(model.curves));
-    const panels = make("div", curves, undefined, { class: "panels" });
-    const said = make("output", curves, "");
-    const all = Object.values(model.curves).flat().map(([, value]) => value);
-    const y = scale(Math.min(...all) - 0.1, Math.max(...all) + 0.1, HEIGHT - FOOT, TOP, false);
+  function curves(box, model) {
+    const field = select(box, "Feature", Object.keys(model.curves), show);
+    const panels = panelsOf(box);
+    const said = speaker(box);
+    const values = Object.values(model.curves).flat().map(([, value]) => value);
+    const y = upwards(Math.min(...values) - 0.1, Math.max(...values) + 0.1);
     function show() {
       panels.replaceChildren();
-      const points = model.curves[field.value];
-      const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `what ${field.value} adds to the score` }, panels);
-      const x = scale(points[0][0], points.at(-1)[0], LEFT, WIDTH - RIGHT, false);
-      axes(svg, x, y, field.value);
-      draw("text", { x: LEFT, y: 14 }, svg, `adds to the score: above zero for ${model.above}`);
-      draw("polyline", { points: points.map(([a, b]) => `${x.place(a)},${y.place(b)}`).join(" "), class: "curve", stroke: COLORS[0] }, svg);
-      const dot = draw("circle", { r: 5, fill: COLORS[1], visibility: "hidden" }, svg);
+      const name = field.value;
+      const points = model.curves[name];
+      const x = across(points[0][0], points.at(-1)[0]);
+      const svg = panel(panels, `what ${name} adds to the score`, x, y, `adds to the score: above zero for ${model.above}`, name);
+      path(svg, points.map(([a, b]) => [x.place(a), y.place(b)]), { class: "curve", stroke: COLORS[0] });
+      const dot = addElement(svg, "circle", { r: 5, fill: COLORS[1], visibility: "hidden" });
       said.textContent = "Point at the curve to read it.";
       svg.addEventListener("pointermove", (event) => {
         const frame = svg.getBoundingClientRect();
         const place = ((event.clientX - frame.left) / frame.width) * WIDTH;
-        const [a, b] = points.reduce((best, point) => (Math.abs(x.place(point[0]) - place) < Math.abs(x.place(best[0]) - place) ? point : best));
-        for (const [name, value] of Object.entries({ cx: x.place(a), cy: y.place(b), visibility: "visible" })) dot.setAttribute(name, value);
-        said.textContent = `${field.value} = ${a}: ${b > 0 ? "+" : ""}${b}, towards ${b > 0 ? model.above : model.below}`;
+        const away = ([a]) => Math.abs(x.place(a) - place);
+        const [a, b] = points.reduce((best, one) => (away(one) < away(best) ? one : best));
+        setAttributes(dot, { cx: x.place(a), cy: y.place(b), visibility: "visible" });
+        said.textContent = `${name} = ${a}: ${b > 0 ? "+" : ""}${b}, towards ${b > 0 ? model.above : model.below}`;
       });
     }
-    field.addEventListener("input", show);
     show();
+  }
+
+  function limit(box, { counts, sets }) {
+    const names = Object.keys(sets);
+    const follow = range(box, "Stumps", counts, 3, move);
+    const panels = panelsOf(box);
+    const x = across(counts[0], counts.at(-1), true);
+    // A curve for each dataset, and what moves the dots along them.
+    function follower(metric, title) {
+      const y = upwards(0, Math.max(...names.flatMap((name) => sets[name][metric])));
+      const svg = panel(panels, `${title} against stumps`, x, y, title, "stumps");
+      const cursor = addElement(svg, "line", { y1: TOP, y2: HEIGHT - FOOT, class: "cursor" });
+      const dots = names.map((name, k) => {
+        const stroke = COLORS[k % COLORS.length];
+        path(svg, sets[name][metric].map((value, i) => [x.place(counts[i]), y.place(value)]), { stroke, class: "curve" });
+        if (metric === "error") level(svg, y.place(sets[name].machine), { stroke, class: "machine" });
+        return addElement(svg, "circle", { r: 5, fill: stroke });
+      });
+      return (i) => {
+        const cx = x.place(counts[i]);
+        setAttributes(cursor, { x1: cx, x2: cx });
+        names.forEach((name, k) => setAttributes(dots[k], { cx, cy: y.place(sets[name][metric][i]) }));
+      };
+    }
+    const moves = [follower("differ", "decisions that differ from the machine's (%)"), follower("error", "test error (%)")];
+    const table = addElement(addElement(box, "div", { class: "table-wrapper" }), "table");
+    const head = addElement(addElement(table, "thead"), "tr");
+    for (const text of ["dataset", "objective, times the machine's", "decisions that differ, %", "test error, %", "the machine's, %"])
+      addElement(head, "th", { scope: "col" }, text);
+    const body = addElement(table, "tbody");
+    const rows = names.map((name, k) => {
+      const row = addElement(body, "tr");
+      const first = addElement(row, "th", { scope: "row" });
+      addElement(first, "span", { class: "key", style: `background: ${COLORS[k % COLORS.length]}`, "aria-hidden": "true" });
+      first.append(name);
+      return [0, 1, 2, 3].map(() => addElement(row, "td"));
+    });
+    function move(i) {
+      moves.forEach((to) => to(i));
+      names.forEach((name, k) => {
+        const { excess, differ, error, machine } = sets[name];
+        const texts = [(1 + excess[i]).toFixed(2), differ[i].toFixed(1), error[i].toFixed(1), machine.toFixed(1)];
+        rows[k].forEach((cell, j) => (cell.textContent = texts[j]));
+      });
+    }
+    follow();
+  }
+
+  for (const [name, drawing] of Object.entries({ fronts, collapse, curves, limit })) {
+    const numbers = document.getElementById(`${name}-numbers`);
+    if (numbers) drawing(document.getElementById(name), JSON.parse(numbers.textContent));
   }
 });

@@ -2,18 +2,12 @@
 document.addEventListener("DOMContentLoaded", () => {
   const wall = document.getElementById("wall-of-numbers");
   if (!wall) return;
-  const tip = document.createElement("div");
-  tip.className = "wall-tip";
-  tip.hidden = true;
-  document.body.append(tip);
+  const tip = addElement(document.body, "div", { class: "wall-tip", hidden: "" });
 
   function show(square) {
     tip.replaceChildren();
-    square.getAttribute("aria-label").split("\n").forEach((line, i) => {
-      const part = document.createElement(i ? "div" : "strong");
-      part.textContent = line;
-      tip.append(part);
-    });
+    const lines = square.getAttribute("aria-label").split("\n");
+    lines.forEach((line, i) => addElement(tip, i ? "div" : "strong", {}, line));
     tip.hidden = false;
     const place = square.getBoundingClientRect();
     const own = tip.getBoundingClientRect();

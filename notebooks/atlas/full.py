@@ -15,9 +15,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Thread
 from time import process_time
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
@@ -48,7 +50,6 @@ from atlas.trials import (
     paper,
     seconds_to_predict,
     stored_bytes,
-    warm_up,
 )
 
 FULL_BINARY = ("banana", "spam", "ijcnn1")
@@ -57,6 +58,7 @@ FULL_SETS = (*FULL_BINARY, *FULL_MULTICLASS)
 ENDED, OUT_OF_TIME, OUT_OF_MEMORY = 0, 1, 2  # what "censored" says
 _ALL = 1 << 40  # rows
 _MEGABYTE = 1 << 20
+_WARM = 400  # rows
 
 paper.exhibit(
     "arena_full",
@@ -172,8 +174,9 @@ def within_limits(
     """Return what a process of its own finds, or which limit has ended it.
 
     ``limits`` has the processor's seconds of the fit and of all predictions together, and the megabytes of
-    the process, data included.
+    the process, data included. A library that is missing is an error at once, before any process is started.
     """
+    ENTRIES[trial.method].make(**config)
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     whole = replace(rows, max_rows=_ALL, image_block=1)
@@ -201,7 +204,8 @@ def _limited(
     config: Config,
     limits: dict[str, float],
 ) -> None:
-    """Answer with the numbers of a trial, or that it has no more memory."""
+    """Answer with the numbers of a trial, or that it has no more memory; end with the process that asks."""
+    Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
     os.environ["OMP_NUM_THREADS"] = "1"
     most = int(limits["megabytes"] * _MEGABYTE)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
@@ -212,12 +216,19 @@ def _limited(
             answer.send({"censored": OUT_OF_MEMORY})
 
 
+def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
+    """End this process when its parent has ended."""
+    parent.join()
+    os._exit(1)
+
+
 def measured(trial: Trial, rows: Rows, config: Config, seconds: float) -> dict[str, float]:
     """Fit one method to all rows and judge it; the system ends the process after so many seconds."""
     entry = ENTRIES[trial.method]
     options = {**config, **({"random_state": trial.seed()} if entry.seeded else {})}
     data = draw(trial, rows)
-    warm_up(entry.make(**options), data)
+    few = some_rows(data.y)
+    entry.make(**options).fit(data.X[few], data.y[few]).predict(data.X[few])
     limit_time(seconds)
     start = process_time()
     model = entry.make(**options).fit(data.X, data.y)
@@ -231,6 +242,12 @@ def measured(trial: Trial, rows: Rows, config: Config, seconds: float) -> dict[s
         "predict_seconds": seconds_to_predict(model, data.X_test),
         "megabytes": _peak_megabytes(),
     }
+
+
+def some_rows(y: np.ndarray) -> np.ndarray:
+    """Rows to warm up on: of each class, and enough that columns have more values than a byte has."""
+    each = [np.flatnonzero(y == label)[:8] for label in np.unique(y)]
+    return np.unique(np.concatenate([*each, np.arange(min(len(y), _WARM))]))
 
 
 def limit_time(seconds: float) -> None:

@@ -5,10 +5,9 @@ import tarfile
 import zipfile
 
 import pytest
+from datasets import archives
+from datasets.archives import UnsafeArchiveError, list_members, read_member
 from support.made_archives import make_deb, make_tar, make_zip
-
-from kernsemble.data import archives
-from kernsemble.data.archives import UnsafeArchiveError, list_members, read_member
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ def source_of(package, **changes):
         "package": package,
         "paths": ("p/banana.txt",),
         "file": "banana.npz",
+        "sha256": {},
     }
     return Source(**{**fields, **changes})
 

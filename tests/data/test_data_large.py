@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from datasets import official
+from datasets import archives, official
+from datasets.archives import UnsafeArchiveError
 from datasets.fetch import SCENE15_FOLDERS, fetch
 from PIL import Image
 from support.made_archives import make_tar, make_zip
 
-from kernsemble.data import DatasetDamaged, DatasetUnavailable, archives, load
-from kernsemble.data.archives import UnsafeArchiveError
+from kernsemble.data import DatasetDamaged, DatasetUnavailable, load
 from kernsemble.data.cli import main
 from kernsemble.data.features import store as feature_store
 from kernsemble.data.features.gist import gist

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from datasets.archives import UnsafeArchiveError, list_members, read_member
 from datasets.fetch import repack_scene15
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,6 @@ from support.faults import EXAMPLES
 from support.made_archives import make_deb, make_tar, make_zip
 
 from kernsemble.data import npz
-from kernsemble.data.archives import UnsafeArchiveError, list_members, read_member
 from kernsemble.data.base import DatasetDamaged
 from kernsemble.data.npz import read_npz, write_npz
 from kernsemble.data.sources import get_source

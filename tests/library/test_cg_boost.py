@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, SVR, OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.settings import WEIGHT_CHECKS
+from support.settings import exempt
 
 from kernsemble import CGBoostClassifier, CGBoostNovelty, CGBoostRegressor
 from kernsemble.hypotheses.kernel_columns import KernelColumns
@@ -24,14 +24,6 @@ CHECKED = [
     CGBoostRegressor(["linear", "rbf"], norm="l1", n_rounds=30, C=10.0),
     CGBoostNovelty(n_rounds=30),
 ]
-EXEMPT = [CHECKED[0], CHECKED[2], CHECKED[3], CHECKED[5]]
-
-
-def exempt(estimator):
-    reason = (
-        "a sample repeated is one more column under an l2 norm and widens the RBF; a sample weighted is not"
-    )
-    return dict.fromkeys(WEIGHT_CHECKS, reason) if estimator in EXEMPT else {}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # checks fit noise

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
@@ -147,13 +148,14 @@ def test_weights_multiply_the_cost(cancer):
     )
 
 
-def test_more_classes_one_against_the_rest():
-    from sklearn.datasets import load_iris
-
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_run_to_the_end_several_classes_are_one_problem_each(loss):
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="3 classes"):
-        CGEns(tol=None).fit(X, y)
-    assert OneVsRestClassifier(CGEns(0.1, 30, tol=None)).fit(X, y).score(X, y) > 0.95
+    shared = CGEns(0.1, loss=loss, tol=1e-9).fit(X, y)
+    single = OneVsRestClassifier(CGEns(0.1, loss=loss, tol=1e-9)).fit(X, y)
+    np.testing.assert_allclose(shared.decision_function(X), single.decision_function(X), atol=1e-4)
+    objectives = [machine.objective_path_[-1] for machine in single.estimators_]
+    assert shared.objective_path_[-1] == pytest.approx(sum(objectives), rel=1e-8)
 
 
 @pytest.mark.parametrize(

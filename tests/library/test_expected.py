@@ -233,8 +233,10 @@ def test_unknown_parameters_name_the_class():
 
 
 def test_several_classes_name_who_has_them():
-    with pytest.raises(ValueError, match=r"CGEnsSLS, MultiBoost or AdaBoostMH, or put .*OneVsRestClassifier"):
-        k.CGEns().fit(X, CLASSES)
+    with pytest.raises(
+        ValueError, match=r"take AdaBoostMH, CGEns or MultiBoost, or put .*OneVsRestClassifier"
+    ):
+        k.AdaBoost().fit(X, CLASSES)
 
 
 @pytest.mark.parametrize("name", ["AdaBoost", "AdaBoostMH", "CGEns", "CGEnsSLS", "LPBoost", "MultiBoost"])
@@ -247,7 +249,7 @@ def test_features_are_selected_by_their_importances(name):
 
 
 callback = pytest.importorskip("sklearn.callback")
-WATCHED = [quick(name) for name in ("CGEns", "CGEnsSLS", "LPBoost", "MultiBoost")]
+WATCHED = [quick(name) for name in ("CGBoostClassifier", "CGEns", "CGEnsSLS", "LPBoost", "MultiBoost")]
 
 
 @pytest.mark.parametrize("model", WATCHED, ids=str)

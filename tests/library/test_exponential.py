@@ -335,18 +335,19 @@ def slow_hessian(state, w, variables):
     return full * scale[:, None] * scale
 
 
+@pytest.mark.parametrize(("dtype", "accuracy"), [(np.float32, 2e-6), (np.float64, 1e-13)])
 @pytest.mark.parametrize("extended", [0, 5])
-def test_the_metric_is_the_hessian_of_the_pairs(rng, extended):
+def test_the_metric_is_the_hessian_of_the_pairs(rng, extended, dtype, accuracy):
     state, variables, *_ = filled_state(rng, (30, 4, 4))
     state.coordinate_pass(variables)
-    metric = ReferenceMetric()
+    metric = ReferenceMetric(dtype)
     assert len(metric.missing(variables, len(variables))) == len(variables)
     metric.rebuild(state, variables[: len(variables) - extended])
     metric.extend(state, metric.missing(variables, len(variables)))
     n = len(variables)
     L = np.tril(metric._factor[:n, :n]).astype(float)
-    expected = slow_hessian(state, state.w, metric.variables) + 1e-4 * np.eye(n)
-    np.testing.assert_allclose(L @ L.T, expected, atol=2e-6)
+    expected = slow_hessian(state, state.w, metric.variables) + metric.ridge * np.eye(n)
+    np.testing.assert_allclose(L @ L.T, expected, atol=accuracy)
 
 
 @pytest.mark.parametrize("is_indefinite", [False, True])

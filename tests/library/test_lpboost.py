@@ -11,7 +11,7 @@ from kernsemble import LPBoost
 
 CHECKED = [
     LPBoost(n_rounds=200),
-    LPBoost(n_rounds=20, intercept="free", solver="ipm", tol=1.0),
+    LPBoost(n_rounds=20, intercept="free", solver="ipm"),
     LPBoost(n_rounds=20, base="perceptron-pool", base_options={"n_hypotheses": 50}),
 ]
 

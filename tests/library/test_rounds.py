@@ -63,10 +63,14 @@ def test_more_rounds_are_those_of_one_long_fit(model, weight):
         assert warm.n_rounds_ <= n_rounds
     again = pickle.loads(pickle.dumps(warm))
     assert again._kept is None
-    np.testing.assert_array_equal(answers(again.fit(X, y, sample_weight=weight)), answers(long))
-    np.testing.assert_array_equal(answers(warm), answers(long))
-    np.testing.assert_array_equal(warm.objective_path_, long.objective_path_)
-    for name in ("weights_", "errors_", "message_", "n_columns_", "validation_path_"):
+    rounding = {"rtol": 1e-9 if hasattr(model, "kernels") else 0.0}  # a column by itself, or in a block
+    np.testing.assert_allclose(answers(again.fit(X, y, sample_weight=weight)), answers(long), **rounding)
+    np.testing.assert_allclose(answers(warm), answers(long), **rounding)
+    np.testing.assert_allclose(warm.objective_path_, long.objective_path_, **rounding)
+    for name in ("weights_", "errors_"):
+        if hasattr(long, name):
+            np.testing.assert_allclose(getattr(warm, name), getattr(long, name), **rounding)
+    for name in ("message_", "n_columns_", "validation_path_"):
         if hasattr(long, name):
             np.testing.assert_array_equal(getattr(warm, name), getattr(long, name))
     if hasattr(long, "dual_gap_"):

@@ -144,18 +144,24 @@ def assert_one_sentence(result, *words):
         assert word in message
 
 
-def test_missing_python_is_named(checkout):
-    assert_one_sentence(run_setup(checkout, "no-such-python"), "no-such-python", "apt install python3")
-
-
-def test_old_python_is_named_with_its_version(checkout):
-    old = 'case "$2" in *sys.exit*) exit 1;; *) echo 3.9;; esac'
-    assert_one_sentence(run_setup(checkout, "oldpython", old), "3.11 or newer", "3.9", "PYTHON=")
-
-
-def test_missing_venv_module_names_the_debian_package(checkout):
-    no_venv = 'case "$2" in *ensurepip*) exit 1;; *) echo 3.11;; esac'
-    assert_one_sentence(run_setup(checkout, "bare-python", no_venv), "apt install python3-venv")
+@pytest.mark.parametrize(
+    ("python", "script", "words"),
+    [
+        ("no-such-python", None, ["no-such-python", "apt install python3"]),
+        (
+            "oldpython",
+            'case "$2" in *sys.exit*) exit 1;; *) echo 3.9;; esac',
+            ["3.11 or newer", "3.9", "PYTHON="],
+        ),
+        (
+            "bare-python",
+            'case "$2" in *ensurepip*) exit 1;; *) echo 3.11;; esac',
+            ["apt install python3-venv"],
+        ),
+    ],
+)
+def test_python_that_does_not_serve_is_named_with_the_remedy(checkout, python, script, words):
+    assert_one_sentence(run_setup(checkout, python, script), *words)
 
 
 def made_in(folder):

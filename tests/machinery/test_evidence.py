@@ -100,7 +100,7 @@ class TestStudy:
         study.run(["figure1"])
         assert path.read_bytes() == sound
 
-    def test_rows_that_contradict_each_other_are_named_and_computed_again(self, root, capsys, monkeypatch):
+    def test_rows_that_contradict_each_other_are_named_and_computed_again(self, root, capsys):
         study = open_fake(root)
         study.evidence("figure1")
         path = study.path("figure1")
@@ -112,8 +112,7 @@ class TestStudy:
         found = open_fake(root, compute=False).read("figure1")
         assert found.contradicted == [row.key]
         assert row.key not in found.current
-        monkeypatch.setenv("KERNSEMBLE_ROOT", str(root))
-        assert "1 twice with other numbers" in str(list(exhibit_lines(MODULE, "paper")))
+        assert "1 twice with other numbers" in str(list(exhibit_lines(open_fake(root))))
         assert open_fake(root).evidence("figure1").complete
         assert f"{row.key} is there twice with other numbers" in capsys.readouterr().err
         assert without_seconds(path) == sound
@@ -172,7 +171,8 @@ class TestStudy:
         open_fake(root).evidence("table1")
         change_params(root)
         monkeypatch.setenv("KERNSEMBLE_OLDER", "1")
-        study = open_study(MODULE, "paper", root=root)
+        monkeypatch.setenv("KERNSEMBLE_ROOT", str(root))
+        study = open_study(MODULE, "paper")
         assert "Markdown" in capsys.readouterr().out
         assert study.evidence("table1").complete
         assert study.standing.stale == 0

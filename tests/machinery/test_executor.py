@@ -244,7 +244,7 @@ def test_batch_runs_all_its_jobs(root):
 def test_number_of_jobs_is_checked(monkeypatch, text, word):
     monkeypatch.setenv("KERNSEMBLE_JOBS", text)
     with pytest.raises(PlanError, match=word):
-        number_of_jobs(None)
+        number_of_jobs()
 
 
 def test_unknown_scale_and_paper_are_named(root):

@@ -405,7 +405,7 @@ identity = import_module("kernsemble.trials.identity" + SUFFIX).identity
 registry = import_module("kernsemble.trials.registry" + SUFFIX)
 papers = [registry.load_paper(key) for key in registry.available_papers()]
 found = {
-    f"{paper.key} {exhibit} {f.name} {f.methods}": identity(f.function, named=f.together, strict=False)
+    f"{paper.key} {exhibit} {f.name} {f.methods}": identity(f.function, named=f.together)
     for paper in papers for exhibit, functions in paper.functions.items() for f in functions
 }
 json.dump(found, sys.stdout)

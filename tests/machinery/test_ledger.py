@@ -395,12 +395,14 @@ class TestPublished:
         ("line", "word"),
         [
             ("linli2004,table1,a,b,1.0,", "unknown paper 'linli2004'"),
-            ("linli2005,table1,a,b,x,", "line 2: expected a number"),
+            ("linli2005,table1,a,b,x,", r"\(line 2\)\.mean: expected a number"),
             ("linli2005,table1,a,b,nan,", "expected a number"),
-            ("linli2005,table1,a,b,1.0,y", "expected a number and a spread"),
-            ("linli2005,table1,a,b", "expected 6 fields, found 4"),
-            ("linli2005,../table1,a,b,1,", r"line 2: expected a name like table1 .*'\.\./table1'"),
-            ("linli2005,<script>,a,b,1,", "line 2: expected a name like table1 .*'<script>'"),
+            ("linli2005,table1,a,b,1.0,y", r"\.spread: expected a number, found 'y'"),
+            (
+                "linli2005,../table1,a,b,1,",
+                r"line 2\)\.exhibit: expected a name like table1.*'\.\./table1'",
+            ),
+            ("linli2005,<script>,a,b,1,", "expected a name like table1.*'<script>'"),
             ("linli2005,table1,a,b,1,\nlinli2005,table1,a,b,2,", "line 3.*stands twice"),
         ],
     )
@@ -410,31 +412,19 @@ class TestPublished:
         with pytest.raises(PlanError, match=word):
             read_cells(path)
 
-    def test_wrong_header_and_missing_file_are_named(self, tmp_path):
-        (tmp_path / "published.csv").write_text("a,b\n")
-        with pytest.raises(PlanError, match="expected the columns"):
-            read_cells(tmp_path / "published.csv")
-        with pytest.raises(PlanError, match="cannot be read"):
-            read_cells(tmp_path / "none.csv")
-
     @pytest.mark.parametrize(
         ("change", "word"),
         [
-            ({"chek": "x"}, "unknown key 'chek'; allowed are id, paper"),
-            ({"check": None}, "'check' must be text, found None"),
-            ({"paper": "x"}, "unknown paper 'x'"),
-            ({"statement": " "}, "'statement' must be text"),
-            ({"theorem": "yes"}, "'theorem' must be true or false"),
-            ({"parts": ["a"]}, "'parts' must be names"),
-            ({"parts": {"a": {"says": "b"}}}, "part 'a': expected a name with 'says' and 'rule'"),
-            ({"parts": {"a": {"says": "b", "rule": "c"}}}, "part 'a': a rule is a number in words"),
+            ({"chek": "x"}, ": unknown key 'chek'; allowed are id, paper"),
+            ({"paper": "x"}, ": unknown paper 'x'"),
+            ({"parts": {"a": {"says": "b", "rule": "c"}}}, r"\.parts\.a\.rule: a rule is a number in words"),
         ],
     )
     def test_wrong_claim_is_named(self, tmp_path, change, word):
         entry = {"id": "L1", "paper": "linli2005", "exhibit": "e", "statement": "s", "check": "c"}
         path = tmp_path / "claims.yaml"
         path.write_text(yaml.safe_dump([{**entry, **change}]))
-        with pytest.raises(PlanError, match=f"claim 1[:,] {word}"):
+        with pytest.raises(PlanError, match=rf"\(claim 1\){word}"):
             read_claims(path)
 
     def test_claim_that_stands_twice_is_named(self, tmp_path):

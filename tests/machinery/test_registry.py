@@ -61,14 +61,6 @@ def test_groups_and_plain_parameters_take_the_same_keys():
     assert declare(grouped).compute(TRIAL, values) == declare(plain).compute(TRIAL, values)
 
 
-def test_a_key_cannot_be_taken_twice():
-    def toss(trial, *, coin: Coin, bias: float):
-        return {}
-
-    with pytest.raises(PlanError, match=r"'toss'.*\['bias'\] are there twice"):
-        declare(toss)
-
-
 class TestParametersOfSomeLabels:
     """A parameter that concerns some datasets cannot be read by trials of others."""
 
@@ -128,10 +120,6 @@ class TestParametersOfSomeLabels:
         assert made.compute(self.trial("coin"), {"n": 3}) == {"heads": 3}
         assert made.compute(self.trial("votes"), {"n": 3, "missing": "drop"}) == {"heads": "drop"}
 
-    def test_unknown_label_is_named(self):
-        with pytest.raises(PlanError, match=r"'missing' is said to concern \['vote'\]"):
-            self.paper(lambda trial: {}, only=("vote",))
-
 
 @dataclass(frozen=True)
 class Votes:
@@ -139,17 +127,78 @@ class Votes:
     n: int
 
 
-def test_a_group_has_no_methods():
-    @dataclass
-    class Clever:
-        bias: float
+@dataclass
+class Clever:
+    bias: float
 
-        def flip(self):
-            return self.bias
+    def flip(self):
+        return self.bias
 
-    def toss(trial, *, coin: Clever):
-        return {}
 
-    toss.__annotations__["coin"] = Clever
-    with pytest.raises(PlanError, match=r"Clever .* may not have methods: \['flip'\]"):
-        declare(toss)
+def twice(trial, *, coin: Coin, bias: float):
+    return {}
+
+
+def clever(trial, *, coin: Clever):
+    return {}
+
+
+def two_positional(trial, other):
+    return {}
+
+
+def untyped(trial, *, n):
+    return {}
+
+
+def nothing(trial):
+    return {}
+
+
+def tiny():
+    paper = Paper("tiny", title="t", datasets={"x": None, "y": None})
+    paper.exhibit("table1", "t", metrics=("error",))
+    paper.trials("table1", methods=("taken",))(nothing)
+    return paper
+
+
+def exhibit(name="table2", **about):
+    return lambda: tiny().exhibit(name, "t", **{"metrics": ("a",), **about})
+
+
+def trials(function=nothing, where="table1", methods=("m",), datasets=None):
+    return lambda: tiny().trials(where, methods=methods, datasets=datasets)(function)
+
+
+@pytest.mark.parametrize(
+    ("declare", "said"),
+    [
+        (exhibit("table1"), "'table1' is declared twice"),
+        (exhibit(metrics=()), "metrics"),
+        (exhibit(metrics=("a", "a")), "metrics"),
+        (exhibit(metrics=("seconds",)), "metrics"),
+        (exhibit("../x"), "file name"),
+        (exhibit(tolerance={"gap": 1}), "'gap'"),
+        (trials(where="table2"), "'table2'"),
+        (trials(datasets=("z",)), "'z'"),
+        (trials(methods=("taken",)), "'taken'"),
+        (trials(two_positional), "one positional"),
+        (trials(untyped), "no type"),
+        (trials(twice), r"'twice'.*\['bias'\] are there twice"),
+        (trials(clever), r"Clever .* may not have methods: \['flip'\]"),
+        (
+            lambda: Paper("t", title="t", datasets={"x": None}, only={"missing": ("vote",)}),
+            r"'missing' is said to concern \['vote'\]",
+        ),
+    ],
+)
+def test_what_is_declared_wrongly_is_refused_when_its_module_is_imported(declare, said):
+    with pytest.raises(PlanError, match=said):
+        declare()
+
+
+def test_same_method_on_other_datasets_is_fine():
+    made = tiny()
+    for label in ("x", "y"):
+        made.trials("table1", methods=("m",), datasets=(label,))(nothing)
+    assert made.methods("table1") == ("taken", "m")

@@ -105,13 +105,12 @@ def test_data_that_changed_are_named(written, monkeypatch):
 
 
 def test_list_says_how_rows_stand_and_why(written):
-    name = f"{written.package}.trials"
-    assert list(exhibit_lines(name, "paper", why=True))[-1] == "  12 rows of evidence: 12 by today's code"
+    assert list(exhibit_lines(written.study(), why=True))[-1] == "  12 rows of evidence: 12 by today's code"
     written.edit(f"{written.package}/solver.py", ("FACTOR * n", "n * FACTOR"))
-    told = list(exhibit_lines(name, "paper", 1))
+    told = list(exhibit_lines(written.study()))
     assert not any("solver" in line for line in told)
     assert told[-1] == "  12 rows of evidence: 6 by today's code, 6 STALE"
-    assert any(line.endswith("solver.solve)") for line in exhibit_lines(name, "paper", 1, why=True))
+    assert any(line.endswith("solver.solve)") for line in exhibit_lines(written.study(), why=True))
 
 
 def test_memory_is_bounded(written):

@@ -2,6 +2,7 @@
 
 import pickle
 import shutil
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import combinations, pairwise
@@ -27,6 +28,7 @@ from kernsemble.estimators.exrm import ExRM
 from kernsemble.estimators.multiboost import MultiBoost
 from kernsemble.estimators.multiclass_boosting import AdaBoostECC, AdaBoostMH, AdaBoostMO
 from kernsemble.report.figures import subplots
+from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
@@ -420,6 +422,14 @@ def test_a_fault_is_no_limit():
         full.within_limits(trial, ROWS, {}, limits, fail)
 
 
+def test_a_library_that_is_missing_is_named_before_any_process_starts(monkeypatch):
+    monkeypatch.setitem(sys.modules, "interpret", None)
+    monkeypatch.setattr(full.multiprocessing, "get_context", None)
+    trial, limits = Trial("atlas", "arena_full", "banana", "EBM", 0), {"seconds": 9, "megabytes": 3000}
+    with pytest.raises(RuntimeError, match="EBM needs interpret-core: run `make peers`"):
+        full.within_limits(trial, ROWS, {}, limits)
+
+
 def test_every_method_at_full_size_has_a_configuration_that_makes_it(plan):
     configs = plan.params.available("arena_full")["full_methods"]
     assert set(configs) == set(full.ENTRIES) == set(paper.methods("arena_full"))
@@ -467,3 +477,29 @@ def test_tables_and_sentences_say_what_a_limit_ended(tmp_path):
     assert "SVM-Gauss" not in facts["everywhere"]
     assert facts["best"].startswith("EBM on banana")
     figures.draw_full(study)
+
+
+def test_rows_that_are_missing_at_full_size_are_open_cells(tmp_path):
+    """All but EBM's rows and those of mnist: tables and the figure come out, sentences wait."""
+    evidence = made_evidence(
+        made_full,
+        FULL,
+        full.FULL_SETS,
+        runs=1,
+        missing=lambda key: "EBM" in key.method or key.dataset == "mnist",
+    )
+    study = made_study({"arena_full": evidence}, {"full_limits": {"seconds": 80, "megabytes": 6000}})
+    study.scale, study.folder = "paper", tmp_path
+    for metric in figures.FULL_WORDS:
+        table = figures.show_full(study, metric)
+        rows = {
+            row[0].text: dict(zip(table.header[1:], (cell.text for cell in row[1:]), strict=True))
+            for row in table.rows
+        }
+        assert set(rows["EBM"].values()) == {"…"}
+        assert {cells["mnist"] for cells in rows.values()} == {"…"}
+        assert rows["SVM-Gauss"]["covertype"] == "time"
+        assert rows["SVM-Stump"]["covertype"] not in ("…", "")
+    figures.draw_full(study)
+    with pytest.raises(IncompleteEvidenceError):
+        compare.what_is_left_at_full_size(study)

@@ -15,6 +15,7 @@ from kernsemble.estimators.lpboost import LPBoost
 from kernsemble.kernels import perceptron_constants, perceptron_kernel, stump_constant, stump_kernel
 from kernsemble.report.ledger import load_reading
 from kernsemble.report.published import read_cells, read_claims
+from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
@@ -567,8 +568,9 @@ def test_a_thousand_times_the_rows_begins_with_those_of_the_tables(monkeypatch):
         return thousand.thousand(trial, protocol=protocol, log2_C_distance=[-7, -3, 1], chosen_rows=60)
 
     small, large = run("SVM-Stump: 60"), run("SVM-Stump: 150")
-    (C, few), (same, many) = fits
+    (_, _), (C, few), (_, warm), (same, many) = fits  # each after one to warm up
     assert same == C
+    np.testing.assert_array_equal(warm, few)
     np.testing.assert_array_equal(few, many[:60])
     assert len(many) == 150
     assert set(small) == {"error", "fit_seconds"}
@@ -594,3 +596,14 @@ def test_what_is_said_of_a_thousand_times_the_rows():
     assert found["cells"] == 12
     assert found["stump_first"] - found["stump_last"] == pytest.approx(3.0, abs=0.01)
     figures.draw_thousand(study)
+    partly = made_evidence(
+        made,
+        methods,
+        trials.NOISY_SETS,
+        runs=3,
+        missing=lambda key: "300000" in key.method or key.trial == 2,
+    )
+    study = made_study({"thousand": partly})
+    figures.draw_thousand(study)
+    with pytest.raises(IncompleteEvidenceError):
+        facts.what_a_thousand_times_the_rows_change(study)

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 
@@ -29,8 +30,10 @@ from kernsemble.report.ledger_figures import (
     save_ledger_figures,
     scored_rows,
 )
+from kernsemble.report.published import read_claims
 from kernsemble.report.verdicts import Verdict
 from kernsemble.trials.errors import PlanError
+from kernsemble.trials.rooms import PAPERS
 from kernsemble.trials.warrants import Standing
 
 ROOT = Path(__file__).parents[2]
@@ -150,6 +153,18 @@ def test_numbers_lead_to_their_exhibit_and_verdicts_to_their_paragraph(pages):
     without = pages.Places("shen2014")
     assert not without.rendered
     assert "href" not in pages._grid_cell(make_row(verdict="differs: higher"), without)
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_every_claim_has_its_paragraph_and_every_paragraph_is_there(load_extension, key):
+    entries = load_extension("ledger_places").read_reasons(ROOT)[key]
+    cells = nbformat.read(ROOT / "notebooks" / key / f"{key}.ipynb", as_version=4).cells
+    prose, code = ([cell.source for cell in cells if cell.cell_type == kind] for kind in ("markdown", "code"))
+    headings = {h for text in prose for h in re.findall(r"^#{1,6} +(.+?) *$", text, re.MULTILINE)}
+    assert {entry["heading"] for entry in entries if "heading" in entry} <= headings
+    assert all(any(entry["cell"] in source for source in code) for entry in entries if "cell" in entry)
+    claims = {claim.id for claim in read_claims(ROOT / "published/claims.yaml") if claim.paper == key}
+    assert claims <= {row for entry in entries for row in entry.get("rows", ())}
 
 
 def test_places_are_read_off_the_rendered_article(load_extension):

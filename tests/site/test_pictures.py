@@ -47,5 +47,19 @@ def test_a_panel_is_cut_out_with_all_it_refers_to(drawn, tmp_path, number):
 
 
 def test_a_whole_figure_stays_whole(drawn, tmp_path):
-    pictures.picture(drawn, tmp_path / "a.svg", tmp_path)
+    pictures.picture(drawn, tmp_path / "a.svg", tmp_path, 0)
     assert groups(ElementTree.parse(tmp_path / "a.svg").getroot()) == ["axes_1", "axes_2", "axes_3"]
+
+
+def test_of_panels_that_share_an_axis_the_one_with_its_numbers_is_shown(tmp_path):
+    figure, axes = subplots(2, 2, sharex=True, sharey=True)
+    for panel in axes.flat:
+        panel.plot([0, 1], [0, 1])
+    path = tmp_path / "figure.svg"
+    path.write_text(render(figure))
+    pictures.picture(path, tmp_path / "a.svg", tmp_path)
+    root = ElementTree.parse(tmp_path / "a.svg").getroot()
+    _, top, _, height = map(float, root.get("viewBox").split())
+    frame = pictures.panels(root)[next(g for g in root.iter() if g.get("id") == "axes_3")]
+    assert top < frame.top < frame.bottom < top + height
+    assert height < float(ElementTree.parse(path).getroot().get("height").removesuffix("pt")) * 0.6

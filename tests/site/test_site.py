@@ -381,10 +381,10 @@ def test_slider_runs_from_the_ensemble_into_the_machine(browser, site):
     browser.look()
     browser.open((site / "from-ensemble-to-kernel.html").as_uri())
     numbers = json.loads(browser.ask("document.getElementById('limit-numbers').textContent"))
-    cells = "[...document.querySelectorAll('.limit tbody tr')].map((row) => row.cells[2].textContent)"
+    cells = "[...document.querySelectorAll('.touch tbody tr')].map((row) => row.cells[2].textContent)"
     seen = []
     for key, code in (("Home", 36), ("End", 35)):
-        browser.ask("document.querySelector('.limit input').focus()")
+        browser.ask("document.querySelector('.touch input').focus()")
         browser.press(key, code=code)
         seen.append([float(text.split()[0]) for text in browser.ask(cells)])
     for shown, i in zip(seen, (0, -1), strict=True):

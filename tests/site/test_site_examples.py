@@ -7,9 +7,11 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
+import yaml
 from support.pages import blocks, copy_repository, follow
 
 from kernsemble.report.cli import build_parser
+from kernsemble.report.ledger import BEGIN, END
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("guide", "api", "shapes", "practice")
@@ -79,6 +81,24 @@ def test_links_between_files_lead_somewhere(path):
     made = ("_gallery/", "_ledger/", "_notebooks/")  # pages that the site writes; its own test follows them
     wanted = [link for link in links if link and "://" not in link and not link.startswith(made)]
     assert not [link for link in wanted if not (path.parent / link).exists()]
+
+
+def test_readme_has_the_findings_of_the_start_page():
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for key, found in yaml.safe_load((ROOT / "docs/findings.yaml").read_text(encoding="utf-8")).items():
+        title = found["title"].rstrip(".")
+        assert f"**{title}.**" in text, key
+        assert f"results/paper/{key}/figures/{found['figure']}.svg" in text, key
+
+
+def test_readme_types_no_number_that_may_change():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    typed = text[: text.index(BEGIN)] + text[text.index(END) :]
+    for part in (r"^```.*?^```", r"`[^`]*`", r"\]\([^)]*\)"):  # code, and where links lead
+        typed = re.sub(part, "", typed, flags=re.MULTILINE | re.DOTALL)
+    numbers = set(re.findall(r"(?<![\w-])\d[\d.]*\b", typed))
+    python = re.search(r'requires-python = ">=([\d.]+)', (ROOT / "pyproject.toml").read_text())[1]
+    assert numbers == {python, "5", "15", "2007"}  # minutes, as a range; PASCAL VOC 2007
 
 
 @pytest.mark.parametrize("target", re.findall(r"`make ([a-z-]+)", (ROOT / "docs/guide.md").read_text()))

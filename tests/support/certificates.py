@@ -35,20 +35,23 @@ def cg_boost(model, X, y, s, used):
 
 
 def _hinge(model, X, y, s, V, H, free=True):
-    """Min |w|_1 or 1/2 |w|^2 + sum_i c_i hinge_i; the dual weights are u_i y_i."""
-    signs, cost = np.where(y == model.classes_[1], 1.0, -1.0), model.C * s
+    """Min |w|_1 or 1/2 |w|^2 + sum_i c_i hinge_i, added up over classes; the dual weights are u_i y_i."""
+    several = len(model.classes_) > 2
+    label = np.searchsorted(model.classes_, y)
+    signs = np.where(label[:, None] == np.arange(len(model.classes_)), 1.0, -1.0)
+    signs, cost = (signs, (model.C * s)[:, None]) if several else (signs[:, 1], model.C * s)
     slack = np.maximum(0.0, 1.0 - signs * model.decision_function(X))
     u, scores, w = signs * V, H.T @ V, model.weights_
     squared = getattr(model, "loss", "hinge") == "squared_hinge"
     assert u.min() >= 0.0
     assert squared or np.all(u <= cost * (1.0 + CLOSE))
-    assert not free or abs(V.sum()) <= CLOSE * u.sum()
+    assert not free or np.all(np.abs(V.sum(axis=0)) <= CLOSE * u.sum(axis=0))
     if getattr(model, "norm", "l1" if not free else "l2") == "l1":
         assert np.abs(scores).max() <= 1.0 + CLOSE
-        return np.abs(w).sum() + cost @ slack, u.sum()
-    losses = cost @ slack**2 if squared else cost @ slack
+        return np.abs(w).sum() + np.sum(cost * slack), u.sum()
+    losses = np.sum(cost * (slack**2 if squared else slack))
     conjugate = np.sum(u**2 / (4.0 * cost)) if squared else 0.0
-    return 0.5 * w @ w + losses, u.sum() - 0.5 * scores @ scores - conjugate
+    return 0.5 * np.sum(w**2) + losses, u.sum() - 0.5 * np.sum(scores**2) - conjugate
 
 
 def cgens_sls(model, X, y, s, used):

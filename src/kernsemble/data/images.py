@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from kernsemble.data.archives import list_members
 from kernsemble.data.base import DatasetDamaged
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".ppm")
@@ -78,11 +77,8 @@ def decode_image(blob: bytes | Path, color: bool = False) -> np.ndarray:
 def read_image_archive(path: Path) -> tuple[EncodedImages, list[str]]:
     """Return the images of a zip archive of CLASS/image files, sorted by name, and their classes."""
     try:
-        content = path.read_bytes()
-        names = sorted(
-            name for name in list_members(path.name, content) if name.lower().endswith(IMAGE_ENDINGS)
-        )
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with zipfile.ZipFile(path) as archive:  # read into memory: no member is written anywhere
+            names = sorted(name for name in archive.namelist() if name.lower().endswith(IMAGE_ENDINGS))
             blobs = [archive.read(name) for name in names]
     except (zipfile.BadZipFile, ValueError) as error:
         raise DatasetDamaged(f"{path}: expected a zip archive of images, found {error}.") from error

@@ -11,13 +11,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from kernsemble.data.base import Dataset, DatasetDamaged, DatasetUnavailable
-from kernsemble.data.images import EncodedImages, read_image_archive
+from kernsemble.data.images import read_image_archive
 from kernsemble.data.npz import array_digest, file_digest, read_npz
 from kernsemble.data.sources import Source
 
@@ -108,9 +107,15 @@ def load_large(source: Source, path: Path | None = None) -> Dataset:
     if source.name == "scene15":
         return _load_scene15(source, path or find_large(source))
     arrays, checksum = read_large(source, path)
-    X, y, part = _READERS[source.name](arrays)
+    X, y = arrays["X"], arrays["y"]
+    if source.name == "isolet":  # the fifth group of speakers is the official test part
+        y, tested = y - 1, arrays["part"] == 5
+    else:
+        y = y > 0 if source.name == "ijcnn1" else y
+        tested = np.arange(len(y)) >= int(arrays["n_train"])
+    X = X if X.dtype == np.uint8 else X.astype(np.float64)
     names = tuple(f"x{j + 1}" for j in range(source.d)) if X.ndim == 2 else ()
-    return _make(source, X, y, part, names, checksum)
+    return source.dataset(X, y, checksum, feature_names=names, part=tested.astype(np.int8))
 
 
 def _load_scene15(source: Source, path: Path) -> Dataset:
@@ -118,50 +123,4 @@ def _load_scene15(source: Source, path: Path) -> Dataset:
     check_digest(source, path, found)
     images, labels = read_image_archive(path)
     y = np.array([list(source.classes).index(label) for label in labels])
-    return _make(source, images, y, None, (), found)
-
-
-def _make(
-    source: Source,
-    X: np.ndarray | EncodedImages,
-    y: np.ndarray,
-    part: np.ndarray | None,
-    feature_names: tuple[str, ...],
-    checksum: str,
-) -> Dataset:
-    return Dataset(
-        name=source.name,
-        X=X,
-        y=y.astype(np.int64),
-        feature_names=feature_names,
-        class_names=tuple(source.classes),
-        citation=source.citation,
-        licence=source.licence,
-        note=source.note,
-        part=part,
-        checksum=checksum,
-    )
-
-
-_Read = tuple[np.ndarray, np.ndarray, np.ndarray | None]
-
-
-def _read_isolet(arrays: Mapping[str, np.ndarray]) -> _Read:
-    """The fifth group of speakers is the official test part."""
-    return arrays["X"].astype(np.float64), arrays["y"] - 1, (arrays["part"] == 5).astype(np.int8)
-
-
-def _read_ijcnn1(arrays: Mapping[str, np.ndarray]) -> _Read:
-    return arrays["X"].astype(np.float64), arrays["y"] > 0, _head_and_tail(arrays)
-
-
-def _read_images(arrays: Mapping[str, np.ndarray]) -> _Read:
-    return arrays["X"], arrays["y"], _head_and_tail(arrays)
-
-
-def _head_and_tail(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the parts of a set whose first n_train rows are for training."""
-    return (np.arange(len(arrays["y"])) >= int(arrays["n_train"])).astype(np.int8)
-
-
-_READERS = {"cifar10": _read_images, "gtsrb": _read_images, "ijcnn1": _read_ijcnn1, "isolet": _read_isolet}
+    return source.dataset(images, y, found)

@@ -6,22 +6,33 @@ version, file, sha256); ``datasets`` lists the sets (package, paths, n, d, class
 
 from __future__ import annotations
 
-import re
-import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import numpy as np
+
+from kernsemble.data.base import Dataset
+from kernsemble.data.schema import Line, Text, mapping, matching, record, shown
 from kernsemble.data.strict_yaml import read_yaml
 
-REGISTRIES = ("pypi", "apt", "npm", "installed", "official")
 KINDS = ("core", "large", "splits")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_VERSION = re.compile(r"[0-9][0-9A-Za-z.+:~-]*")
-_FILE = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_.+~%-]*")  # no separator, and no name that begins with a dot
-_LINE, _TEXT = re.compile(r".+"), re.compile(r".+", re.DOTALL)
+FETCHED = ("pypi", "apt", "npm")  # by a client; what is official comes from a folder
+Sha256 = Annotated[str, matching("[0-9a-f]{64}", "a sha256 of 64 digits")]
+Version = Annotated[str, matching("[0-9][0-9A-Za-z.+:~-]*", "a version in quotes")]
+# No separator, and no name that begins with a dot.
+File = Annotated[str, matching("[0-9A-Za-z_][0-9A-Za-z_.+~%-]*", "a plain file name")]
+
+
+def _positive(value: Any) -> int:
+    if type(value) is not int or value < 1:
+        raise ValueError(f"expected a positive integer, found {shown(value)}")
+    return value
+
+
+Count = Annotated[int, _positive]
 
 
 @dataclass(frozen=True)
@@ -29,11 +40,11 @@ class Package:
     """A package of a registry: the exact file, and its checksum."""
 
     key: str
-    registry: str
-    name: str
-    version: str = ""
-    file: str = ""
-    sha256: str = ""
+    registry: Literal["pypi", "apt", "npm", "installed", "official"]
+    name: Line
+    version: Version = ""
+    file: File = ""
+    sha256: Sha256 = ""
 
 
 @dataclass(frozen=True)
@@ -41,19 +52,42 @@ class Source:
     """One dataset of the register."""
 
     name: str
-    kind: str
-    title: str
-    citation: str
-    licence: str
-    n: int = 0
-    d: int = 0
-    classes: Mapping[str, int] = field(default_factory=dict)
-    note: str = ""
+    kind: Literal["core", "large", "splits"]
+    title: Text
+    citation: Text
+    licence: Text
+    sha256: Mapping[Literal["file", "arrays"], Sha256]
+    n: Count = 0
+    d: Count = 0
+    classes: Mapping[str, Count] = field(default_factory=dict)
+    note: Text = ""
     package: Package | None = None
-    paths: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    file: str = ""
-    sha256: Mapping[str, str] = field(default_factory=dict)
+    paths: tuple[Line, ...] = ()
+    aliases: tuple[Line, ...] = ()
+    file: File = ""
+
+    def dataset(
+        self,
+        X: Any,
+        y: np.ndarray,
+        checksum: str,
+        *,
+        feature_names: tuple[str, ...] = (),
+        part: np.ndarray | None = None,
+    ) -> Dataset:
+        """Return the dataset that has these contents and what the register says of it."""
+        return Dataset(
+            name=self.name,
+            X=X,
+            y=y.astype(np.int64),
+            feature_names=feature_names,
+            class_names=tuple(self.classes),
+            citation=self.citation,
+            licence=self.licence,
+            note=self.note,
+            part=part,
+            checksum=checksum,
+        )
 
 
 def dataset_names(kind: str | None = None) -> list[str]:
@@ -93,107 +127,48 @@ def parse_sources(text: str) -> dict[str, Source]:
         document = read_yaml(text)
     except ValueError as error:
         raise ValueError(f"sources.yaml is not valid YAML: {error}") from None
-    _require_keys(document, "the register", {"packages", "datasets"}, set())
-    for part in ("packages", "datasets"):
-        _require_names(document[part], part)
-    packages = {key: _parse_package(key, value) for key, value in document["packages"].items()}
-    sources = {key: _parse_source(key, value, packages) for key, value in document["datasets"].items()}
+    try:
+        return _read_register(document)
+    except ValueError as error:
+        raise ValueError(f"sources.yaml: {error}") from None
+
+
+def _read_register(document: Any) -> dict[str, Source]:
+    parts = mapping(document, "the register", ("packages", "datasets"))
+    packages, sources = (mapping(parts.get(name), name) for name in ("packages", "datasets"))
+    packages = {key: _read_package(key, entry) for key, entry in packages.items()}
+    sources = {key: _read_source(key, entry, packages) for key, entry in sources.items()}
     names = [name for source in sources.values() for name in (source.name, *source.aliases)]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ValueError(f"sources.yaml: datasets: names or aliases used twice: {repeated}.")
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"datasets: names or aliases used twice: {repeated}.")
     return sources
 
 
-def _parse_package(key: str, value: Any) -> Package:
+def _read_package(key: str, entry: Any) -> Package:
     where = f"packages.{key}"
-    _require_keys(value, where, {"registry", "name"}, {"version", "file", "sha256"})
-    _require(value["registry"] in REGISTRIES, f"{where}.registry", f"one of {REGISTRIES}", value["registry"])
-    _require_text(value["name"], f"{where}.name", _LINE)
-    if value["registry"] in ("pypi", "apt", "npm"):
-        _require_keys(value, where, {"registry", "name", "version", "file", "sha256"}, set())
-        _require_text(value["version"], f"{where}.version", _VERSION)
-        _require_text(value["sha256"], f"{where}.sha256", _SHA256)
-        _require_file_name(value["file"], f"{where}.file")
-    for name in ("version", "file", "sha256"):
-        _require_text(value.get(name, "-"), f"{where}.{name}", _LINE)
-    return Package(key, **value)
+    package = record(entry, Package, where, key=key)
+    _refuse_missing(package.registry in FETCHED, ("version", "file", "sha256"), entry, where)
+    return package
 
 
-def _parse_source(key: str, value: Any, packages: Mapping[str, Package]) -> Source:
+def _read_source(key: str, entry: Any, packages: Mapping[str, Package]) -> Source:
     where = f"datasets.{key}"
-    required = {"kind", "title", "package", "citation", "licence", "sha256"}
-    form = {"n", "d", "classes"}
-    _require_keys(value, where, required, {*form, "note", "paths", "aliases", "file"})
-    _require(value["kind"] in KINDS, f"{where}.kind", f"one of {KINDS}", value["kind"])
-    known = isinstance(value["package"], str) and value["package"] in packages
-    _require(known, f"{where}.package", "a key of packages", value["package"])
-    for name in ("title", "citation", "licence"):
-        _require_text(value[name], f"{where}.{name}", _TEXT)
-    _require_text(value.get("note", "-"), f"{where}.note", _TEXT)
-    if value["kind"] != "splits":
-        _require_keys(value, where, required | form, {"note", "paths", "aliases", "file"})
-        for name in ("n", "d"):
-            _require(_is_count(value[name]), f"{where}.{name}", "a positive integer", value[name])
-        _check_classes(value, where)
-    _require_names(value["sha256"], f"{where}.sha256")
-    for name, digest in value["sha256"].items():
-        _require(name in ("file", "arrays"), f"{where}.sha256", "the keys file and arrays", name)
-        _require_text(digest, f"{where}.sha256.{name}", _SHA256)
-    fields = {**value, "package": packages[value["package"]]}
-    for name in ("paths", "aliases"):
-        entries = value.get(name, [])
-        _require(isinstance(entries, list), f"{where}.{name}", "a list", entries)
-        for entry in entries:
-            _require_text(entry, f"{where}.{name}", _LINE)
-        fields[name] = tuple(entries)
-    fields.setdefault("file", f"{key}.npz")
-    _require_file_name(fields["file"], f"{where}.file")
-    return Source(key, **fields)
+    named = dict(mapping(entry, where))
+    _refuse_missing(True, ("package",), named, where)
+    package = named.pop("package")
+    if not isinstance(package, str) or package not in packages:
+        raise ValueError(f"{where}.package: expected a key of packages, found {shown(package)}.")
+    named.setdefault("file", f"{key}.npz")
+    source = record(named, Source, where, name=key, package=packages[package])
+    _refuse_missing(source.kind != "splits", ("n", "d", "classes"), entry, where)
+    if source.kind != "splits" and len(source.classes) < 2:
+        raise ValueError(f"{where}.classes: expected two names or more, found {shown(entry['classes'])}.")
+    if (total := sum(source.classes.values())) != source.n:
+        raise ValueError(f"{where}.classes: expected counts that sum to n = {source.n}, found {total}.")
+    return source
 
 
-def _check_classes(value: Mapping[str, Any], where: str) -> None:
-    """Check that classes map names to counts that sum to n."""
-    classes = value["classes"]
-    _require(isinstance(classes, dict) and len(classes) > 1, f"{where}.classes", "two names or more", classes)
-    for name, count in classes.items():
-        _require(isinstance(name, str), f"{where}.classes", "names in quotes", name)
-        _require(_is_count(count), f"{where}.classes.{name}", "a positive integer", count)
-    total = sum(classes.values())
-    _require(total == value["n"], f"{where}.classes", f"counts that sum to n = {value['n']}", total)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def _require_keys(value: Any, where: str, required: set[str], optional: set[str]) -> None:
-    """Check that value is a mapping with all required keys and no unknown one."""
-    _require(isinstance(value, dict), where, "a mapping", value)
-    for key in sorted(required - value.keys()):
-        raise ValueError(f"sources.yaml: {where}: key {key!r} is missing.")
-    for key in sorted(str(k) for k in value.keys() - required - optional):
-        raise ValueError(f"sources.yaml: {where}: unknown key {key!r}.")
-
-
-def _require_text(value: Any, where: str, pattern: re.Pattern[str]) -> None:
-    _require(
-        isinstance(value, str) and pattern.fullmatch(value), where, f"text like {pattern.pattern}", value
-    )
-
-
-def _require_names(value: Any, where: str) -> None:
-    """Check that value is a mapping whose keys are text."""
-    _require(isinstance(value, dict), where, "a mapping", value)
-    for key in value:
-        _require(isinstance(key, str) and key, where, "names as keys", key)
-
-
-def _require_file_name(value: Any, where: str) -> None:
-    """Check that value names a file in a folder, and nothing outside of it."""
-    _require(isinstance(value, str) and _FILE.fullmatch(value), where, "a plain file name", value)
-
-
-def _require(condition: Any, where: str, expected: str, found: Any) -> None:
-    if not condition:
-        raise ValueError(f"sources.yaml: {where}: expected {expected}, found {reprlib.repr(found)}.")
+def _refuse_missing(needed: bool, names: tuple[str, ...], entry: Mapping[str, Any], where: str) -> None:
+    for name in names if needed else ():
+        if name not in entry:
+            raise ValueError(f"{where}: key {name!r} is missing.")

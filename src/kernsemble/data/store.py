@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from kernsemble.data.base import Dataset, DatasetDamaged, DatasetUnavailable
+from kernsemble.data.large import fetch_command, find_large, load_large, other_digest
 from kernsemble.data.npz import array_digest, decode_features, file_digest, read_npz
 from kernsemble.data.sources import Source, get_source
 
@@ -31,8 +32,6 @@ def load(name: str) -> Dataset:
     """
     source = get_source(name)
     if source.kind == "large":
-        from kernsemble.data.large import find_large, load_large, other_digest
-
         path = find_large(source)
         other_digest(source, path)  # a receipt that is none is named
         dataset = load_large(source, path)
@@ -62,18 +61,9 @@ def build_dataset(source: Source, arrays: dict[str, np.ndarray], path: Path) -> 
 
 def assemble(source: Source, arrays: dict[str, np.ndarray], checksum: str) -> Dataset:
     """Return the dataset that the arrays describe, unchecked."""
-    return Dataset(
-        name=source.name,
-        X=decode_features(arrays),
-        y=arrays["y"].astype(np.int64),
-        feature_names=tuple(arrays["feature_names"].tolist()),
-        class_names=tuple(arrays["class_names"].tolist()),
-        citation=source.citation,
-        licence=source.licence,
-        note=source.note,
-        part=arrays.get("part"),
-        checksum=checksum,
-    )
+    names = tuple(arrays["feature_names"].tolist())
+    X, y = decode_features(arrays), arrays["y"]
+    return source.dataset(X, y, checksum, feature_names=names, part=arrays.get("part"))
 
 
 def check_form(dataset: Dataset, source: Source, path: Path) -> None:
@@ -124,5 +114,5 @@ def data_folder() -> Path:
 def repair_command(source: Source) -> str:
     """Return the command that restores a dataset's file."""
     if source.kind == "large":
-        return f"python -m kernsemble.data fetch {source.name}"
+        return fetch_command(source)
     return f"dvc pull, or make data if a copy is damaged (or: python -m kernsemble.data build {source.name})"

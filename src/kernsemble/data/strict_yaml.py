@@ -6,6 +6,7 @@ written elsewhere, but not for itself, and not until a few lines stand for milli
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 try:
@@ -46,6 +47,16 @@ def read_yaml(text: str) -> Any:
     except (TypeError, KeyError, AttributeError, IndexError) as error:
         # the library's own constructors on a tag that does not fit its value
         raise ValueError(f"a value does not fit its tag ({error})") from None
+
+
+def read_yaml_file(path: Path) -> Any:
+    """Return what a YAML file says; ValueError names it."""
+    try:
+        return read_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: cannot be read: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{path} is not valid YAML: {error}.") from None
 
 
 def _check_depth(text: str) -> None:

@@ -280,7 +280,7 @@ class EnsembleClassifier(ClassifierMixin, CheckedInput):
         if self._binary_only and n_classes > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass. "
-                f"{type(self).__name__} got {n_classes} classes: take CGEnsSLS, MultiBoost or AdaBoostMH, "
+                f"{type(self).__name__} got {n_classes} classes: take AdaBoostMH, CGEns or MultiBoost, "
                 "or put scikit-learn's OneVsRestClassifier around it."
             )
         return TrainingData(X, labels, weight, n_classes, used)

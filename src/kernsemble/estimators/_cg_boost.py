@@ -12,6 +12,7 @@ does not depend on the task. The rules of section 5.2 of bi2004 are settings of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from kernsemble.column_generation import ColumnGeneration, StopReason, column_generation
+from kernsemble.column_generation import ColumnGeneration, StopReason
 from kernsemble.estimators._base import (
     CheckedInput,
     check_positive,
@@ -29,11 +30,13 @@ from kernsemble.estimators._base import (
     warn_of_gap,
 )
 from kernsemble.estimators._rounds import keep, kept_from
+from kernsemble.estimators._watching import CallbackSupportMixin, generate
 from kernsemble.hypotheses._threads import in_threads
-from kernsemble.hypotheses.base import generator, label
-from kernsemble.hypotheses.kernel_columns import KernelColumns
-from kernsemble.hypotheses.kernel_library import Kernel
+from kernsemble.hypotheses.base import Candidate, generator, label
+from kernsemble.hypotheses.kernel_columns import KernelColumns, Search
+from kernsemble.hypotheses.kernel_library import FeatureKernel, Kernel
 from kernsemble.masters.base import Master
+from kernsemble.masters.one_against_rest import OneAgainstRest
 from kernsemble.masters.rows import Rows
 
 Library = Sequence[Kernel | str | Callable]
@@ -60,7 +63,7 @@ class Validation(NamedTuple):
     loss: Callable[[np.ndarray], float]
 
 
-class CGBoostBase(CheckedInput):
+class CGBoostBase(CallbackSupportMixin, CheckedInput):
     """Base of the CG-Boost estimators; the module says what ``_run`` does."""
 
     def _check_parameters(self) -> None:
@@ -86,7 +89,10 @@ class CGBoostBase(CheckedInput):
             check_scalar(self.max_centers, "max_centers", Integral, min_val=1)
         check_rounds(self.n_rounds)
         if isinstance(self.kernels, str) or not len(self.kernels):
-            raise ValueError(f"kernels={self.kernels!r}: give a list of at least one kernel.")
+            raise ValueError(
+                f"kernels={self.kernels!r}: give a list of at least one kernel, such as ['linear', 'rbf'], "
+                "or [GramKernel(matrix)] for a kernel matrix."
+            )
         if getattr(self, "nu", None) is not None and (self.norm, self.intercept) != ("l2", "free"):
             raise ValueError("The nu forms need norm='l2' and intercept='free'.")
 
@@ -104,11 +110,13 @@ class CGBoostBase(CheckedInput):
         X: np.ndarray,
         master: Master,
         bound: float | np.ndarray,
-        validation: Validation | None = None,
+        validation: Validation | None,
+        told: dict[str, Any],
     ) -> tuple[KernelColumns, Master]:
         """Generate columns from X until a rule stops; set the fitted attributes; return oracle and master.
 
-        ``given`` are the arrays that must be the same for a warm start, which has its own master.
+        ``given`` are the arrays that must be the same for a warm start, which has its own master; ``told``
+        is what callbacks may ask for.
         """
         rule = getattr(self, "termination", "TR4")
         parts = kept_from(self, *given)
@@ -123,16 +131,10 @@ class CGBoostBase(CheckedInput):
             oracle, master, watch, start = parts
             n_rounds = 0 if watch is not None and watch.ended else self.n_rounds - len(start.rounds)
         with np.errstate(over="ignore"):  # scores are sums of large entries times dual weights
-            found = column_generation(
-                oracle,
-                master,
-                progress(n_rounds, self.verbose, label(self)),
-                tol=self.tol or 0.0,
-                epsilon=self.tau,
-                callback=watch,
-                start=start,
-            )
-        self._record(found, oracle, watch)
+            rounds = progress(n_rounds, self.verbose, label(self))
+            options = {"tol": self.tol or 0.0, "epsilon": self.tau, "start": start}
+            found = generate(self, oracle, master, rounds, told, watch=watch, **options)
+        self._keep(oracle, found, watch)
         self.dual_weights_ = found.shrink * master.pricing_weights()
         self._warn_unless_done(found, rule)
         keep(self, given, (oracle, master, watch, found))
@@ -150,9 +152,10 @@ class CGBoostBase(CheckedInput):
         centers = None
         if self.max_centers is not None and self.max_centers < len(X):
             centers = generator(self.random_state).choice(len(X), self.max_centers, replace=False)
-        return KernelColumns(
+        kind = _ColumnsOfClasses if isinstance(master, OneAgainstRest) else KernelColumns
+        return kind(
             X,
-            self.kernels,
+            self._library(),
             signed=self.positive,
             stratified=self.stratified,
             full_scan=rule != "TR1",
@@ -161,7 +164,12 @@ class CGBoostBase(CheckedInput):
             centers=centers,
         )
 
-    def _record(self, found: ColumnGeneration, oracle: KernelColumns, watch: _Watch | None) -> None:
+    def _library(self) -> list:
+        """Return the kernels, groups of named features by their numbers."""
+        names = list(getattr(self, "feature_names_in_", ()))
+        return [_numbered(kernel, names) for kernel in self.kernels]
+
+    def _keep(self, oracle: KernelColumns, found: ColumnGeneration, watch: _Watch | None = None) -> None:
         """Set the fitted attributes."""
         solution = found.solution
         self.hypotheses_ = oracle.collect(found.keys)
@@ -174,7 +182,7 @@ class CGBoostBase(CheckedInput):
             if watch.stops and watch.losses:
                 self.best_round_ = int(np.argmin(watch.losses)) + 1
         w, b = found.weights[self.best_round_ - 1] if found.weights else (solution.w, solution.b)
-        self.weights_ = np.append(w, np.zeros(len(found.keys) - len(w)))
+        self.weights_ = _lengthened(w, len(found.keys))
         self.intercept_ = b
         self.objective_path_ = found.path("objective")
         self.gap_path_ = found.path("full_gap")
@@ -207,10 +215,50 @@ class CGBoostBase(CheckedInput):
     def columns_path(self) -> dict[str, np.ndarray]:
         """Number of columns with a weight after each round, by kernel."""
         counts = [
-            self.hypotheses_.counts(np.append(w, np.zeros(len(self.hypotheses_) - len(w))))
-            for w, _ in self.weights_path_
+            self.hypotheses_.counts(_lengthened(w, len(self.hypotheses_))) for w, _ in self.weights_path_
         ]
         return {name: np.array([count[name] for count in counts]) for name in self.n_columns_}
+
+
+class _ColumnsOfClasses(KernelColumns):
+    """Kernel columns priced for several classes: a search for each, at a level of its own."""
+
+    def best(self, V: np.ndarray) -> list[Candidate]:
+        """Return the column that the search of each class finds, of those that find one."""
+        levels, before = getattr(self, "_levels", np.full(V.shape[1], np.inf)), len(self.searches)
+        found = []
+        for k, v in enumerate(V.T):
+            self._level = levels[k]
+            found += super().best(v)
+            levels[k] = self._level
+        self._levels = levels
+        scanned, errors, full = zip(*self.searches[before:], strict=True)
+        self.searches[before:] = [Search(sum(scanned), sum(errors), all(full))]
+        return found
+
+    def largest_score(self, v: np.ndarray) -> float:
+        """Largest violation over N of any class."""
+        return max(super(_ColumnsOfClasses, self).largest_score(column) for column in v.T)
+
+
+def _numbered(kernel: Any, names: list[str]) -> Any:
+    """Return a kernel with the features that it names by their numbers."""
+    if isinstance(kernel, np.ndarray):
+        raise ValueError(
+            f"kernels has an array of shape {kernel.shape}: for a kernel matrix of all samples write "
+            "GramKernel(matrix), of kernsemble.hypotheses.kernel_library; X then is the samples' numbers."
+        )
+    if not isinstance(kernel, FeatureKernel) or not any(isinstance(name, str) for name in kernel.features):
+        return kernel
+    if missing := [name for name in kernel.features if name not in names]:
+        raise ValueError(f"features={kernel.features!r}: X has no column of the name {missing[0]!r}.")
+    called = kernel.called or ",".join(kernel.features)
+    return replace(kernel, features=[names.index(name) for name in kernel.features], called=called)
+
+
+def _lengthened(w: np.ndarray, n: int) -> np.ndarray:
+    """Return weights of n columns, 0 for those that are to come."""
+    return np.append(w, np.zeros((n - len(w), *w.shape[1:])), axis=0)
 
 
 def _refuse_huge_columns(oracle: KernelColumns, limit: float) -> None:
@@ -224,9 +272,9 @@ def _refuse_huge_columns(oracle: KernelColumns, limit: float) -> None:
 
 
 def _shares(parts: dict[str, np.ndarray]) -> dict[str, float]:
-    """Share of each part in the sum of their standard deviations."""
+    """Share of each part in the sum of their standard deviations; variances of several scores are added."""
     with np.errstate(over="ignore"):  # of large entries
-        spreads = {name: float(np.std(part)) for name, part in parts.items()}
+        spreads = {name: float(np.sqrt(np.var(part, axis=0).sum())) for name, part in parts.items()}
     total = sum(spreads.values()) or 1.0
     return {name: spread / total for name, spread in spreads.items()}
 
@@ -244,8 +292,8 @@ class _Watch:
         new = self.oracle.collect(found.keys[self._columns.n_columns :])
         for column in new.outputs(self.validation.X).T:
             self._columns.add(column)
-        solution = found.solution
-        self.losses.append(self.validation.loss(self._columns.scores(solution.w) + solution.b))
+        scores = np.apply_along_axis(self._columns.scores, 0, found.solution.w)
+        self.losses.append(self.validation.loss(scores + found.solution.b))
         return self.ended
 
     @property

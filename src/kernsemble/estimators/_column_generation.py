@@ -22,7 +22,7 @@ from kernsemble.estimators._base import (
     warn_of_gap,
 )
 from kernsemble.estimators._rounds import NO_BETTER, hold_out, keep, kept_from
-from kernsemble.estimators._watching import CallbackSupportMixin, generate
+from kernsemble.estimators._watching import CallbackSupportMixin, as_if_ended, generate, seen_by_callbacks
 from kernsemble.hypotheses._fixed_point import clear_ties
 from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.base import Oracle, generator, label
@@ -68,11 +68,11 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
         data = self._check_training(X, y, sample_weight)
         given = data.X, data.labels, data.weight
         train, kept, held, oracle, master, found = kept_from(self, *given) or self._begin(data)
-        rounds = progress(n_rounds - (len(found.rounds) if found else 0), self.verbose, label(self))
-        options = {"per_output": self._per_output, "repeat": self._repeat, "held": held, "start": found}
-        told = {"X": X, "y": y}
-        if sample_weight is not None:
-            told["metadata"] = {"sample_weight": sample_weight}
+        n_left = 0 if held is not None and held.ended else n_rounds - (len(found.rounds) if found else 0)
+        rounds = progress(n_left, self.verbose, label(self))
+        watch = None if held is None else lambda result: held.add(as_if_ended(self, oracle, result))
+        options = {"per_output": self._per_output, "repeat": self._repeat, "watch": watch, "start": found}
+        told = seen_by_callbacks(X, y, sample_weight)
         try:
             result = generate(self, oracle, master, rounds, told, tol=self.tol or 0.0, **options)
         except np.linalg.LinAlgError as error:

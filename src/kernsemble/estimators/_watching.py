@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from functools import partial
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
 from kernsemble.column_generation import ColumnGeneration, column_generation
-from kernsemble.estimators._rounds import HeldOut
 from kernsemble.hypotheses.base import Oracle
 from kernsemble.masters.base import Master
 
@@ -36,24 +34,25 @@ def generate(
     rounds: Any,
     data: dict[str, Any],
     *,
-    held: HeldOut | None = None,
+    watch: Callable[[ColumnGeneration], bool] | None = None,
     **options: Any,
 ) -> ColumnGeneration:
-    """Run column generation for an estimator; ``data`` are what callbacks may ask for."""
-    if held is not None and held.ended:
-        rounds = 0
-    shown = _Shown(rounds) if model.verbose and rounds else None
-    watch = None if shown is held is None else partial(_watch, model, oracle, shown, held)
+    """Run column generation for an estimator; ``data`` are what callbacks may ask for.
+
+    ``watch`` sees each round, and stops the loop by returning True.
+    """
+    if model.verbose and rounds:
+        watch = _Shown(rounds, watch)
     if getattr(model, "_skl_callbacks", None):
         return _told(model, oracle, master, rounds, data, watch, options)
     return column_generation(oracle, master, rounds, callback=watch, **options)
 
 
-def _watch(model: Any, oracle: Oracle, shown: _Shown | None, held: HeldOut | None, result: Any) -> bool:
-    """Show a round, and score it on held-out samples; tell whether to stop."""
-    if shown is not None:
-        shown(result)
-    return held is not None and held.add(as_if_ended(model, oracle, result))
+def seen_by_callbacks(X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+    """Return what callbacks may ask for: the data as they were given."""
+    return {"X": X, "y": y} | (
+        {} if sample_weight is None else {"metadata": {"sample_weight": sample_weight}}
+    )
 
 
 def as_if_ended(model: Any, oracle: Oracle, result: ColumnGeneration) -> Any:
@@ -75,15 +74,16 @@ def _told(model, oracle, master, rounds, data, watch, options) -> ColumnGenerati
 class _Shown:
     """Writes objective and relative gap, where it is known, beside the bar."""
 
-    def __init__(self, bar: Any) -> None:
-        self.bar = bar
+    def __init__(self, bar: Any, watch: Callable | None) -> None:
+        self.bar, self.watch = bar, watch
 
-    def __call__(self, result: ColumnGeneration) -> None:
+    def __call__(self, result: ColumnGeneration) -> bool:
         entry = result.rounds[-1]
         words = f"objective {entry.objective:.5g}"
         if entry.full_gap == entry.full_gap:  # not nan
             words += f", gap {entry.full_gap:.2g}"
         self.bar.set_postfix_str(words)
+        return self.watch is not None and self.watch(result)
 
 
 class _Told:

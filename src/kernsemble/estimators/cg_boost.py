@@ -1,4 +1,4 @@
-r"""CG-Boost (bi2004) for two classes: ensembles of kernel columns of several kernels, by column generation.
+r"""CG-Boost (bi2004) for classes: ensembles of kernel columns of several kernels, by column generation.
 
     f(x) = sum_p sum_j alpha_j^p K_p(x, x_j) + b                                                     (3)
 
@@ -18,6 +18,7 @@ bi2004 symbols: alpha = ``weights_``, b = ``intercept_``, S = ``kernels``, T = `
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,16 +31,21 @@ from kernsemble.estimators._cg_boost import (
     refuse_weights,
 )
 from kernsemble.estimators._rounds import split_validation
+from kernsemble.estimators._single_fit import class_signs
+from kernsemble.estimators._watching import seen_by_callbacks
 from kernsemble.hypotheses._threads import in_threads
 from kernsemble.masters.base import Master
 from kernsemble.masters.lp import HingeLP
+from kernsemble.masters.one_against_rest import one_against_rest
 from kernsemble.masters.quadratic import HingeQP, NuHinge
 
 
 class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
-    """CG-Boost for two classes: the hinge over a mixture of kernels.
+    """CG-Boost for classes: the hinge over a mixture of kernels.
 
-    Features are taken as they are; the paper standardizes them (``StandardScaler``).
+    Features are taken as they are; the paper standardizes them (``StandardScaler``). Several classes are told
+    apart by one problem a class, each against the rest, over columns that all share; gap and objective are
+    sums over them.
 
     Parameters
     ----------
@@ -96,13 +102,13 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         Class labels.
     hypotheses_ : KernelExpansion
         The columns, in the order in which they were generated.
-    weights_ : ndarray of shape (n_columns,)
+    weights_ : ndarray of shape (n_columns,), or (n_columns, n_classes) for several classes
         alpha.
-    intercept_ : float
+    intercept_ : float, or ndarray of shape (n_classes,)
         b.
     n_rounds_, best_round_ : int
         Rounds run, and the round whose weights are used (the last, unless TR3 chose another).
@@ -118,9 +124,9 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         the nu forms.
     relative_gap_ : float
         ``dual_gap_`` divided by the size of the objective.
-    dual_weights_ : ndarray of shape (n_samples,)
-        V of the last round: u_i with the sign of the class, + for ``classes_[1]``; feasible for all columns
-        of all kernels. 0 for samples without weight, or held out.
+    dual_weights_ : ndarray of shape (n_samples,), or (n_samples, n_classes) for several classes
+        V of the last round: u_i with the sign of the class, + for ``classes_[1]``, or for the class of the
+        column; feasible for all columns of all kernels. 0 for samples without weight, or held out.
     objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round; gap of the whole problem where it was computed, nan elsewhere.
     columns_scanned_path_ : ndarray of shape ``(n_rounds_ + 1,)``
@@ -149,7 +155,6 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
     True
     """
 
-    _binary_only = True
     _input_types = (np.float64,)
 
     def __init__(
@@ -208,7 +213,7 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         X : array-like of shape (n_samples, n_features)
             Training samples.
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Class labels.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies the losses.
         X_val, y_val : array-like, optional
@@ -222,8 +227,9 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         self._check_parameters()
         data = self._check_training(X, y, sample_weight)
         kept, validation = self._with_validation(data, X_val, y_val)
-        master, bound = self._master(data.signs[kept], data.weight[kept])
-        self._run((data.X, data.labels, data.weight), data.X[kept], master, bound, validation)
+        master, bound = self._master(class_signs(data.labels[kept], data.n_classes), data.weight[kept])
+        told = seen_by_callbacks(X, y, sample_weight)
+        self._run((data.X, data.labels, data.weight), data.X[kept], master, bound, validation, told)
         self.dual_weights_ = at_rows(self.dual_weights_, data.used, kept)
         return self
 
@@ -232,23 +238,27 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         options = {"positive": self.positive, "tol": self._master_tol()}
         if self.nu is not None:
             refuse_weights(weight)
-            return NuHinge(signs, self.nu, **options), weight / len(signs)
+            return one_against_rest(partial(NuHinge, nu=self.nu, **options), signs), weight / len(weight)
         options |= {"intercept": self.intercept, "least_norm": self.portable}
         kind = HingeQP if self.norm == "l2" else HingeLP
-        master = kind(signs, self.C, sample_weight=weight, **options)
-        return master, self.C * weight
+        make = partial(kind, C=self.C, sample_weight=weight, **options)
+        return one_against_rest(make, signs), self.C * weight
 
     def _with_validation(self, data: TrainingData, X_val: Any, y_val: Any):
         """Return which rows to train on, and the validation data if any."""
         if X_val is not None:
             X_val = self._check_validation(X_val, y_val)
-            signs_val = np.where(np.asarray(y_val) == self.classes_[1], 1.0, -1.0)
-            return slice(None), Validation(X_val, _error_rate(signs_val))
+            return slice(None), Validation(X_val, _error_rate(self.classes_, np.asarray(y_val)))
         if self.termination != "TR3":
             return slice(None), None
         kept, held = split_validation(len(data.X), self.validation_fraction, self.random_state, data.labels)
-        return kept, Validation(data.X[held], _error_rate(data.signs[held]))
+        error_rate = _error_rate(self.classes_, self.classes_[data.labels[held]])
+        return kept, Validation(data.X[held], error_rate)
 
 
-def _error_rate(signs: np.ndarray) -> Callable[[np.ndarray], float]:
-    return lambda scores: float(np.mean((scores > 0.0) != (signs > 0.0)))
+def _error_rate(classes: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], float]:
+    def of(scores: np.ndarray) -> float:
+        index = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return float(np.mean(classes[index] != y))
+
+    return of

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernsemble.estimators._base import at_rows, check_weights
 from kernsemble.estimators._cg_boost import CGBoostBase, Library
+from kernsemble.estimators._watching import seen_by_callbacks
 from kernsemble.hypotheses._threads import in_threads
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.masters.base import relative
@@ -108,13 +109,14 @@ dual_gap_, relative_gap_, dual_weights_, objective_path_, gap_path_, columns_sca
             The fitted estimator.
         """
         self._check_parameters()
+        told = seen_by_callbacks(X, y, sample_weight)
         X = self._validated(X)
         weight = check_weights(sample_weight, len(X))
         used, positive = X[weight > 0], weight[weight > 0]
         options = {"positive": self.positive, "tol": self._master_tol()}
         master = NuNovelty(len(used), self.nu, sample_weight=positive, **options)
         bound = positive / (self.nu * positive.sum())
-        oracle, master = self._run((used, positive), used, master, bound)
+        oracle, master = self._run((used, positive), used, master, bound, None, told)
         self.offset_, objective = _best_margin(self._scores(used), bound)
         V = _feasible(master.pricing_weights(), bound)
         self._certify(oracle, V, used, objective + 0.5 * float(self.weights_ @ self.weights_))

@@ -23,6 +23,7 @@ from kernsemble.estimators._cg_boost import (
     refuse_weights,
 )
 from kernsemble.estimators._rounds import split_validation
+from kernsemble.estimators._watching import seen_by_callbacks
 from kernsemble.hypotheses._threads import in_threads
 from kernsemble.masters.base import Master
 from kernsemble.masters.lp import EpsilonInsensitiveLP
@@ -140,13 +141,14 @@ weights_path_
             The fitted estimator.
         """
         self._check_parameters()
+        told = seen_by_callbacks(X, y, sample_weight)
         X, y = self._validated(X, y, y_numeric=True)
         y, weight = y.astype(np.float64), check_weights(sample_weight, len(y))
         check_consistent_length(X, weight)
         X, y, positive = X[weight > 0], y[weight > 0], weight[weight > 0]
         kept, validation = self._with_validation(X, y, X_val, y_val)
         master, bound = self._master(y[kept], positive[kept])
-        _, master = self._run((X, y, positive), X[kept], master, bound, validation)
+        _, master = self._run((X, y, positive), X[kept], master, bound, validation, told)
         self.dual_weights_ = at_rows(self.dual_weights_, weight > 0, kept)
         self.epsilon_ = master.tube_ if self.nu is not None else float(self.epsilon)
         return self

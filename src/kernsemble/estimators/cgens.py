@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kernsemble.estimators._base import TrainingData
 from kernsemble.estimators._column_generation import ColumnGenerationClassifier
+from kernsemble.estimators._single_fit import class_signs
 from kernsemble.hypotheses.base import Oracle
 from kernsemble.masters.base import Master, relative
+from kernsemble.masters.one_against_rest import one_against_rest
 from kernsemble.masters.quadratic import Hinge, SquaredHinge
 
 _LOSSES = ("hinge", "squared_hinge")
@@ -27,7 +30,8 @@ class CGEns(ColumnGenerationClassifier):
     the support vector machine over the hypotheses found so far, and solves that machine anew. Run to the end
     it is the machine with the kernel sum_h h(x) h(x'), certified by its duality gap.
 
-    Two classes; for more see ``CGEnsSLS`` or scikit-learn's ``OneVsRestClassifier``.
+    Several classes are told apart by one such problem a class, each against the rest, over hypotheses that
+    all share; gap and objective are sums over them. `CGEnsSLS` solves one problem for all classes, faster.
 
     Parameters
     ----------
@@ -72,15 +76,15 @@ class CGEns(ColumnGenerationClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         Class labels.
     hypotheses_ : Hypotheses
         The hypotheses, in the order found.
-    weights_ : ndarray of shape ``(n_rounds_,)``
+    weights_ : ndarray of shape ``(n_rounds_,)``, or ``(n_rounds_, n_classes)`` for several classes
         Their weights.
-    intercept_ : float
+    intercept_ : float, or ndarray of shape (n_classes,)
         The intercept.
-    weights_path_ : list of (ndarray, float)
+    weights_path_ : list of (ndarray, float or ndarray)
         Weights and intercept after each round.
     objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round, and duality gap over all hypotheses (nan where it was not computed).
@@ -88,9 +92,10 @@ class CGEns(ColumnGenerationClassifier):
         Duality gap over all hypotheses at the end, never above the objective; nan for an infinite family.
     relative_gap_ : float
         ``dual_gap_`` divided by the objective.
-    dual_weights_ : ndarray of shape (n_samples,)
-        Dual weights u_i with the sign of the class, + for ``classes_[1]``: feasible for all hypotheses, and
-        of the objective that ``dual_gap_`` is measured from. 0 for samples without weight.
+    dual_weights_ : ndarray of shape (n_samples,), or (n_samples, n_classes) for several classes
+        Dual weights u_i with the sign of the class, + for ``classes_[1]``, or for the class of the column:
+        feasible for all hypotheses, and of the objective that ``dual_gap_`` is measured from. 0 for samples
+        without weight.
     rounds_ : list of Round
         What each round did, with its seconds in oracle and master.
     n_rounds_ : int
@@ -113,8 +118,6 @@ class CGEns(ColumnGenerationClassifier):
     >>> model.score(X, y) > 0.98, model.relative_gap_ < 1
     (True, True)
     """
-
-    _binary_only = True
 
     def __init__(
         self,
@@ -155,7 +158,8 @@ class CGEns(ColumnGenerationClassifier):
         """State the objective of the model as it is: at a large C, C times the rounding of margins counts."""
         if self.n_rounds_ == 0 or self.C * data.weight.sum() <= _LARGE * self.objective_path_[-1]:
             return
-        margins = data.signs * self.hypotheses_.decision(data.X, self.weights_, self.intercept_)
+        signs = np.squeeze(class_signs(data.labels, data.n_classes).T)
+        margins = signs * self.hypotheses_.decision(data.X, self.weights_, self.intercept_)
         objective = self._objective(margins, data.weight, 1.0)
         nearest = float(margins.min())
         longer = (1.0 + _BEYOND) / nearest if 0.0 < nearest < 1.0 else 1.0
@@ -172,13 +176,15 @@ class CGEns(ColumnGenerationClassifier):
         w, b = longer * self.weights_, longer * self.intercept_ * (self.intercept == "penalized")
         slack = np.maximum(1.0 - longer * margins, 0.0)
         losses = slack if self.loss == "hinge" else slack**2
-        return float(0.5 * (w @ w + b * b) + self.C * (weight @ losses))
+        return float(0.5 * (np.vdot(w, w) + np.sum(b * b)) + self.C * np.sum(weight @ losses))
 
     def _master(self, data: TrainingData) -> Master:
         if self.loss not in _LOSSES:
             raise ValueError(f"loss={self.loss!r}: use one of {_LOSSES}.")
         tol = _SHARE * (self.tol or _TOL)
-        common = {"sample_weight": data.weight, "intercept": self.intercept, "tol": tol}
-        if self.loss == "squared_hinge":
-            return SquaredHinge(data.signs, self.C, **common)
-        return Hinge(data.signs, self.C, least_norm=self.portable, **common)
+        options = {"sample_weight": data.weight, "intercept": self.intercept, "tol": tol}
+        kind = SquaredHinge
+        if self.loss == "hinge":
+            kind, options["least_norm"] = Hinge, self.portable
+        signs = class_signs(data.labels, data.n_classes)
+        return one_against_rest(partial(kind, C=self.C, **options), signs)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from kernsemble.estimators._base import TrainingData
 from kernsemble.estimators._column_generation import ColumnGenerationClassifier
+from kernsemble.estimators._single_fit import class_signs
 from kernsemble.hypotheses.base import Oracle
 from kernsemble.masters.base import Master
 from kernsemble.masters.lp import HingeLP
+from kernsemble.masters.one_against_rest import one_against_rest
 
 
 class LPBoost(ColumnGenerationClassifier):
-    """Linear programming boosting (Demiriz, Bennett and Shawe-Taylor 2002) for two classes.
+    """Linear programming boosting (Demiriz, Bennett and Shawe-Taylor 2002).
 
     min_{w >= 0} sum_j w_j + C sum_i max(0, 1 - y_i f(x_i)) over all hypotheses of a family: problem (4) of
     shen2014, and of bi2004. Where the margin is the variable and the weights sum to one, this is the form
     with C = 1 / (nu n margin).
 
-    Two classes; for more use scikit-learn's ``OneVsRestClassifier``.
+    Several classes are told apart by one such problem a class, each against the rest, over hypotheses that
+    all share; gap and objective are sums over them.
 
     Parameters
     ----------
@@ -60,15 +64,15 @@ class LPBoost(ColumnGenerationClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         Class labels.
     hypotheses_ : Hypotheses
         The hypotheses, in the order found.
-    weights_ : ndarray of shape ``(n_rounds_,)``
+    weights_ : ndarray of shape ``(n_rounds_,)``, or ``(n_rounds_, n_classes)`` for several classes
         Their weights; many are 0.
-    intercept_ : float
+    intercept_ : float, or ndarray of shape (n_classes,)
         The intercept.
-    weights_path_ : list of (ndarray, float)
+    weights_path_ : list of (ndarray, float or ndarray)
         Weights and intercept after each round.
     objective_path_, gap_path_ : ndarray of shape ``(n_rounds_,)``
         Objective after each round, and duality gap over all hypotheses.
@@ -76,9 +80,9 @@ class LPBoost(ColumnGenerationClassifier):
         Duality gap over all hypotheses at the end, never above the objective; nan for an infinite family.
     relative_gap_ : float
         ``dual_gap_`` divided by the objective.
-    dual_weights_ : ndarray of shape (n_samples,)
-        Dual weights u_i with the sign of the class, + for ``classes_[1]``, such that no hypothesis scores
-        more than 1. 0 for samples without weight.
+    dual_weights_ : ndarray of shape (n_samples,), or (n_samples, n_classes) for several classes
+        Dual weights u_i with the sign of the class, + for ``classes_[1]``, or for the class of the column,
+        such that no hypothesis scores more than 1. 0 for samples without weight.
     rounds_ : list of Round
         What each round did, with its seconds in oracle and master.
     n_rounds_ : int
@@ -101,8 +105,6 @@ class LPBoost(ColumnGenerationClassifier):
     >>> LPBoost(C=0.1, n_rounds=50, tol=None).fit(X, y).score(X, y) > 0.98
     True
     """
-
-    _binary_only = True
 
     def __init__(
         self,
@@ -140,11 +142,12 @@ class LPBoost(ColumnGenerationClassifier):
         self.verbose = verbose
 
     def _master(self, data: TrainingData) -> Master:
-        return HingeLP(
-            data.signs,
-            self.C,
+        make = partial(
+            HingeLP,
+            C=self.C,
             sample_weight=data.weight,
             intercept=self.intercept,
             solver=self.solver,
             least_norm=self.portable,
         )
+        return one_against_rest(make, class_signs(data.labels, data.n_classes))

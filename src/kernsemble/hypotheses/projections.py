@@ -22,6 +22,8 @@ from kernsemble.hypotheses._threads import run_pieces
 from kernsemble.hypotheses.base import Candidate, Oracle, generator
 
 _EQUAL = 1e-9  # relative difference of scores that does not count
+_FEW = 0.4  # share of the weights up to which it pays to add only those that changed
+_OLDEST = 50  # how often that is done, at most, before sums are taken anew
 _BLOCK = 1 << 21  # entries of H that exist at a time while a decision is computed
 
 
@@ -69,7 +71,7 @@ class ProjectionHypotheses:
 
 
 class DrawnPool(NamedTuple):
-    """A pool in a record: theta, kappa, and what gives its outputs on the training set, (J, n)."""
+    """A pool: theta, kappa and outputs in training, (J, n); in a record -1 and +1 as bits, (n / 8, J)."""
 
     theta: np.ndarray
     kappa: np.ndarray
@@ -118,7 +120,6 @@ class SampledPool(Oracle):
         self._random = generator(random_state)
         self._record = record
         self._found: dict[int, tuple[np.ndarray, float]] = {}  # parameters of what was found in earlier pools
-        self._excluded: set[int] = set()
         self._first = -self.n_hypotheses  # number of the pool's first member
         self._draw()
 
@@ -128,14 +129,16 @@ class SampledPool(Oracle):
         turn = self._first // self.n_hypotheses
         if self._record is None or turn == len(self._record):
             theta, kappa = self._sample(self.n_hypotheses)
-            members = self._hypotheses(theta, kappa, np.ones(self.n_hypotheses))
-            drawn = DrawnPool(theta, kappa, np.ascontiguousarray(members.outputs(self._X).T))
+            H = self._hypotheses(theta, kappa, np.ones(self.n_hypotheses)).outputs(self._X)
+            packs = self._record is not None and H.dtype == np.int8
+            columns = _packed(H) if packs else np.ascontiguousarray(H.T)
+            drawn = DrawnPool(theta, kappa, columns)
             if self._record is not None:
-                self._record.append(_packed(drawn))
+                self._record.append(drawn)
         else:
-            drawn = _unpacked(self._record[turn], len(self._X))
+            drawn = self._record[turn]
         self._theta, self._kappa, self._columns = drawn
-        self._searched = False
+        self._searched, self._excluded, self._sums = False, [], _Sums(self._columns)
 
     def _sample(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw n pairs theta (n, n_features) and kappa (n,)."""
@@ -164,34 +167,43 @@ class SampledPool(Oracle):
             self._draw()
         self._searched = True
         strength = np.abs(self._scores(V))
-        strength[:, [number - self._first for number in self._excluded if self._in_pool(number)]] = -1.0
+        strength[:, self._excluded] = -1.0
         return strength
 
     def _scores(self, V: np.ndarray) -> np.ndarray:
         """Return the scores (K, n_hypotheses); of -1/+1 columns as exact sums of whole numbers."""
-        if self._columns.dtype != np.int8:
-            return V.T @ self._columns.T
+        if self._columns.dtype == np.float64:
+            return self._sums.of(V)
         W, exponents = quantize(V)
+        search = _sum_packed if self._columns.dtype == np.uint8 else _sum_signed
         sums = np.empty((V.shape[1], self.n_hypotheses), dtype=np.int64)
         for k in range(V.shape[1]):
-            work = partial(_sum_signed, self._columns, np.ascontiguousarray(W[:, k]), sums[k])
+            work = partial(search, self._columns, np.ascontiguousarray(W[:, k]), sums[k])
             run_pieces(work, np.full(self.n_hypotheses, len(V)))
         return np.ldexp(sums.astype(np.float64), -exponents[:, None])
 
     def _candidate(self, v: np.ndarray, member: int) -> Candidate:
         """Describe a member in the polarity of positive score."""
-        number, column = self._first + int(member), self._columns[member]
+        number, column = self._first + int(member), self._column(member)
         self._found[number] = (self._theta[member], float(self._kappa[member]))
         score = float(v @ column)
         sign = 1 if score >= 0 else -1
         return Candidate((number, sign), abs(score), sign * column)
+
+    def _column(self, member: int) -> np.ndarray:
+        """Return the outputs of a member on the training set."""
+        if self._columns.dtype != np.uint8:
+            return self._columns[member]
+        bits = np.unpackbits(self._columns[:, member], count=len(self._X))
+        return 2 * bits.view(np.int8) - 1
 
     def _in_pool(self, number: int) -> bool:
         return self._first <= number < self._first + self.n_hypotheses
 
     def exclude(self, key: tuple[int, int]) -> None:
         """Leave this member, with both signs, out of later searches."""
-        self._excluded.add(key[0])
+        if self._in_pool(key[0]):
+            self._excluded.append(key[0] - self._first)
 
     def collect(self, keys: Sequence[tuple[int, int]]) -> ProjectionHypotheses:
         """Return the hypotheses with these keys, in this order: of this pool, or found in an earlier one."""
@@ -207,28 +219,51 @@ class SampledPool(Oracle):
         if self.fresh:
             return np.nan
         scores = self._scores(np.asarray(v, dtype=np.float64).reshape(-1, 1))[0]
-        scores[list(self._excluded)] = 0.0
+        scores[self._excluded] = 0.0
         return float(scores @ scores)
-
-
-def _packed(drawn: DrawnPool) -> DrawnPool:
-    """Return a pool with one bit for each output where outputs are -1 and +1."""
-    if drawn.columns.dtype != np.int8:
-        return drawn
-    return drawn._replace(columns=np.packbits(drawn.columns > 0, axis=1))
-
-
-def _unpacked(drawn: DrawnPool, n_samples: int) -> DrawnPool:
-    """Undo ``_packed``."""
-    if drawn.columns.dtype != np.uint8:
-        return drawn
-    bits = np.unpackbits(drawn.columns, axis=1, count=n_samples)
-    return drawn._replace(columns=2 * bits.view(np.int8) - 1)
 
 
 def _first_of_best(strength: np.ndarray) -> np.ndarray:
     """Index of the largest entry of each row; of those equal up to rounding the first."""
     return (strength >= (1.0 - _EQUAL) * strength.max(axis=1, keepdims=True)).argmax(axis=1)
+
+
+class _Sums:
+    """Sums ``V' columns'`` (K, J) of columns (J, n) of real numbers.
+
+    From one search to the next a machine changes few weights: those at an end of their box stay there. So if
+    there is one machine, only the rows whose weight changed are added to the last sums.
+    """
+
+    def __init__(self, columns: np.ndarray) -> None:
+        self._columns, self._rows = columns, None
+        self._weights, self._last, self._age = None, None, 0
+
+    def of(self, V: np.ndarray) -> np.ndarray:
+        """Return the sums for V (n, K), a new array."""
+        if V.shape[1] != 1:
+            return V.T @ self._columns.T
+        v, changed = V[:, 0].copy(), None
+        if self._weights is not None and self._age < _OLDEST:
+            changed = np.flatnonzero(v != self._weights)
+        if changed is None or len(changed) > _FEW * len(v):
+            self._last, self._age = V.T @ self._columns.T, 0
+        else:
+            if self._rows is None:
+                self._rows = np.ascontiguousarray(self._columns.T)
+            _add_rows(self._rows, changed, (v - self._weights)[changed], self._last[0])
+            self._age += 1
+        self._weights = v
+        return self._last.copy()
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(rows, places, change, sums):
+    """sums[j] += sum_i change[i] rows[places[i], j]."""
+    for i in range(len(places)):
+        row, step = rows[places[i]], change[i]
+        for j in range(len(sums)):
+            sums[j] += step * row[j]
 
 
 @njit(cache=True, nogil=True)
@@ -239,3 +274,32 @@ def _sum_signed(columns, w, sums, start, stop):
         for i in range(len(w)):
             total += w[i] * columns[j, i]
         sums[j] = total
+
+
+@njit(cache=True, nogil=True)
+def _packed(H):
+    """Return ``np.packbits(H > 0, axis=0)``."""
+    out = np.zeros(((len(H) + 7) // 8, H.shape[1]), dtype=np.uint8)
+    for i in range(len(H)):
+        bit, row, packed = np.uint8(128 >> i % 8), H[i], out[i // 8]
+        for j in range(len(row)):
+            packed[j] |= bit if row[j] > 0 else np.uint8(0)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _sum_packed(columns, w, sums, start, stop):
+    """The same for columns with one bit an output: what each byte (n_bytes, J) adds is looked up."""
+    table = np.empty(256, dtype=np.int64)
+    sums[start:stop] = 0
+    for b in range(len(columns)):
+        table[0] = 0
+        for k in range(8):
+            i = 8 * b + 7 - k  # the sample of the k-th bit from the right
+            weight = w[i] if i < len(w) else 0
+            for low in range(1 << k):
+                table[low + (1 << k)] = table[low] + weight
+                table[low] -= weight
+        row = columns[b]
+        for j in range(start, stop):
+            sums[j] += table[row[j]]

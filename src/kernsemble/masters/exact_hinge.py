@@ -31,6 +31,7 @@ from scipy.linalg import lapack
 
 from kernsemble.masters.losses import FAST
 from kernsemble.masters.newton import NewtonSolver
+from kernsemble.masters.rows import Rows, Span
 
 _START, _START_ROWS = 1e-1, 10.0  # relative gap to start from, at most and times the number of samples
 _BAND = 2.0  # times the root of that gap: distance from the margin up to which rows take part
@@ -43,7 +44,82 @@ _REFINEMENTS = 3
 _WRONG = 1e-10  # by so much a margin may be on the wrong side at small delta
 
 
-def solve_exactly(solver: NewtonSolver, y: np.ndarray, C: float, weight: np.ndarray, tol: float) -> bool:
+class _Taken:
+    """Inner products of rows, taken anew: those of a `Span` change otherwise than by a column."""
+
+    def follow(self, A: np.ndarray, samples: np.ndarray) -> None:
+        """Look at the rows near the margin."""
+        self._rows = A
+
+    def of(self, rows: np.ndarray) -> np.ndarray:
+        """Return the products of some rows, Fortran-ordered."""
+        F = self._rows[rows]
+        return (F @ F.T).T
+
+
+class _Kept:
+    """Inner products of the distinct rows near the margin, kept from one solve to the next.
+
+    Mostly the same rows are near after one more column, which adds one term to their products.
+    """
+
+    def __init__(self, n_samples: int) -> None:
+        self._place = np.full(n_samples, -1)  # of a sample in the matrix
+        self._held = np.empty(0, dtype=np.int64)  # the sample in each place, -1 where there is none
+        self._matrix = np.empty((0, 0))
+        self._here = np.empty(0, dtype=np.int64)  # places of the rows near now
+        self._n_columns = 0
+
+    def follow(self, A: np.ndarray, samples: np.ndarray) -> None:
+        """Let go rows that are not near any more, add what columns since then add, take in new rows."""
+        self._let_go(samples)
+        stay = self._place[samples] >= 0
+        places = self._place[samples]
+        for j in range(self._n_columns, A.shape[1]) if stay.any() else ():
+            column = np.zeros(len(self._held))
+            column[places[stay]] = A[stay, j]
+            _add_outer(self._matrix, column)
+        self._n_columns = A.shape[1]
+        new = np.flatnonzero(~stay)
+        if len(new):
+            self._make_room(len(new))
+            free = np.flatnonzero(self._held < 0)[: len(new)]
+            self._held[free], self._place[samples[new]] = samples[new], free
+            places[new] = free
+            _fill(self._matrix, free, places, A[new] @ A.T)
+        self._here = places
+
+    def of(self, rows: np.ndarray) -> np.ndarray:
+        """Return the products of some rows of ``A``, Fortran-ordered."""
+        out = np.empty((len(rows), len(rows)))
+        _gather(self._matrix, self._here[rows], out)
+        return out.T
+
+    def _let_go(self, samples: np.ndarray) -> None:
+        near = np.zeros(len(self._place), dtype=bool)
+        near[samples] = True
+        gone = np.flatnonzero((self._held >= 0) & ~near[self._held])
+        self._place[self._held[gone]] = -1
+        self._held[gone] = -1
+
+    def _make_room(self, count: int) -> None:
+        size = len(self._held)
+        missing = count - int((self._held < 0).sum())
+        if missing > 0:
+            grown = size + max(missing, size // 4)
+            matrix = np.zeros((grown, grown))
+            matrix[:size, :size] = self._matrix
+            self._matrix, self._held = matrix, np.append(self._held, np.full(grown - size, -1))
+
+
+def products_of(matrix: Rows) -> _Taken | _Kept:
+    """Return what knows the inner products of rows near the margin, for `solve_exactly`."""
+    return _Taken() if isinstance(matrix, Span) else _Kept(matrix.shape[0])
+
+
+def solve_exactly(
+    solver: NewtonSolver, products: _Taken | _Kept, y: np.ndarray, C: float, weight: np.ndarray, tol: float
+) -> bool:
     """Move both points of a solver to the optimum, the dual one to that of least norm.
 
     The solver's is a hinge of labels y, with costs C times ``weight``, over any columns, with at most one
@@ -55,7 +131,7 @@ def solve_exactly(solver: NewtonSolver, y: np.ndarray, C: float, weight: np.ndar
     for trial in range(_TRIALS):
         settled = (_room(u, margins, cost) > band) | (weight == 0.0)
         near = np.flatnonzero(~settled)
-        t, limit, x = _solve_near(solver, near, (u, margins, y, weight), C, share, trial == 0)
+        t, limit, x = _solve_near(solver, products, near, (u, margins, y, weight), C, share, trial == 0)
         if t is None:
             return False
         u[near] = (t if limit is None else limit) * weight[near]
@@ -81,7 +157,7 @@ def _room(u: np.ndarray, margins: np.ndarray, cost: np.ndarray) -> np.ndarray:
     return np.where(u == 0.0, margins - 1.0, np.where(u == cost, 1.0 - margins, -np.abs(margins - 1.0)))
 
 
-def _solve_near(solver, near, samples, C, share, is_first):
+def _solve_near(solver, products, near, samples, C, share, is_first):
     """Return t of the rows near the margin, at a small delta and in the limit; None where there is none."""
     u, margins, y, weight = samples
     rows, g = solver.matrix.floats(near) * y[near, None], solver.matrix.n_leading
@@ -92,11 +168,12 @@ def _solve_near(solver, near, samples, C, share, is_first):
     if is_first:
         t = _settle(A, g, s, C, t, margins[near[first]])
     t[t <= _BOUND * C], t[t >= (1.0 - _BOUND) * C] = 0.0, C
+    products.follow(A, near[first])
     delta, free = share * _DELTA / (float(t.max(initial=0.0)) or 1.0), np.flatnonzero((t > 0.0) & (t < C))
-    n_free, free = _active_set(A, g, s, C, t, pull, delta, free)
+    n_free, free = _active_set(A, products, g, s, C, t, pull, delta, free)
     if n_free < 0:
         return None, None, None
-    limit, x = _limit(A, g, s, C, t, pull, np.sort(free[:n_free]))
+    limit, x = _limit(A, products, g, s, C, t, pull, np.sort(free[:n_free]))
     return t[group], None if limit is None else limit[group], x
 
 
@@ -139,16 +216,15 @@ def _points(solver, u, y, cost, x):
     return x, solver.matrix.scores(x), V, combined
 
 
-def _limit(A, g, s, C, t, pull, free):
+def _limit(A, products, g, s, C, t, pull, free):
     """Solve at delta = 0 on these sets; None if t leaves its bounds."""
     out = t.copy()
     out[free] = 0.0
     F, u = A[free], s[free] * t[free]
     theta, b = pull + A.T @ (s * out) + F.T @ u, 0.0
-    products = F @ F.T
-    factor, pivots, rank, _ = lapack.dpstrf(
-        products, tol=_RANK * products.diagonal().max(initial=0.0), lower=1
-    )
+    square = products.of(free)
+    largest = square.diagonal().max(initial=0.0)
+    factor, pivots, rank, _ = lapack.dpstrf(square, tol=_RANK * largest, lower=1, overwrite_a=1)
     basis, others = pivots[:rank] - 1, pivots[rank:] - 1
     if rank:
         L, B = factor[:rank, :rank], F[basis]
@@ -175,19 +251,46 @@ def _limit(A, g, s, C, t, pull, free):
     return np.clip(out, 0.0, C), theta if rank else None
 
 
-def _active_set(A, g, s, C, t, pull, delta, free):
+def _active_set(A, products, g, s, C, t, pull, delta, free):
     """Optimum at delta, t in place; the number of free rows, -1 without success, and the rows."""
-    F, size, n = A[free], len(free), len(A)
+    size, n = len(free), len(A)
     L, places = np.empty((n, n)), np.empty(n, dtype=np.int64)
     places[:size] = free
-    products = F @ F.T
-    products[np.diag_indices(size)] += delta / s[free]
-    factor, failed = lapack.dpotrf(products, lower=1)
+    square = products.of(free)
+    square[np.diag_indices(size)] += delta / s[free]
+    factor, failed = lapack.dpotrf(square, lower=1, overwrite_a=1)
     if failed:
         return -1, places
     L[:size, :size] = factor
     theta = pull + A.T @ (s * t)
     return _exchange(A, g, s, C, t, theta, delta, L, places, size, 20 * n + 100), places
+
+
+@njit(cache=True)
+def _add_outer(matrix, column):
+    for i in range(len(column)):
+        row, factor = matrix[i], column[i]
+        if factor != 0.0:
+            for j in range(len(column)):
+                row[j] += factor * column[j]
+
+
+@njit(cache=True)
+def _fill(matrix, new, places, products):
+    """Write the products of new rows with all, on both sides."""
+    for i in range(len(new)):
+        for j in range(len(places)):
+            matrix[new[i], places[j]] = products[i, j]
+            matrix[places[j], new[i]] = products[i, j]
+
+
+@njit(cache=True)
+def _gather(matrix, places, out):
+    """Copy a principal part of the matrix."""
+    for i in range(len(places)):
+        row = matrix[places[i]]
+        for j in range(len(places)):
+            out[i, j] = row[places[j]]
 
 
 @njit(cache=True)

@@ -15,10 +15,12 @@ them. A VARIABLE is the weight of one column in one class: MultiBoost-cw has one
 along d by Armijo's rule. Between the variables (h, k) and (h', k') the Hessian is ``sum_i |V[k, i]| h_i
 h'_i`` if k = k'; else it is minus the sum of lambda_(i,k') h_i h'_i over the samples of class k and of
 lambda_(i,k) h_i h'_i over those of class k', so all blocks off the diagonal cost no more than twice those on
-it. Its Cholesky factor (`ReferenceMetric`, in float32) is kept at a REFERENCE point, an earlier iterate,
+it. Its Cholesky factor (`ReferenceMetric`) is kept at a REFERENCE point, an earlier iterate,
 scaled to the present masses; columns that arrive later are appended. Once the steps still needed cost more
-than a new reference, one is made. New columns first get a pass of exact coordinate steps. Stop: duality gap
-at most ``tol`` times the objective.
+than a new reference, one is made. The factor is one of float32 with a fixed ridge, with which a step gains
+only a fraction of what is left along the difference of columns that are nearly alike. Where all classes share
+columns and ``tol`` is small it is one of float64, with a ridge that falls with the gap (``fine``). New
+columns first get a pass of exact coordinate steps. Stop: duality gap at most ``tol`` times the objective.
 
 **Fast coordinate descent** (`FastCoordinateDescent`, algorithm 2 as printed). Working set iteration 1
 minimizes over the new variables in turn; each later one draws, at random, as many variables as violate the
@@ -53,6 +55,7 @@ from kernsemble.masters.one_thread import one_thread
 
 _MOVES = 10_000  # coordinate moves between two computations of V from the weights: rounding stays below 1e-11
 _RIDGE = np.float32(1e-4)  # added to the unit diagonal: two stumps may differ in one sample of little weight
+_PULL, _LEAST_RIDGE = 1e-2, 1e-9  # ridge of a fine model, as a multiple of the relative gap, and the least
 _ROUNDS = 5  # of the active-set method on one model; two or three settle it
 _FIRST = np.zeros(1, dtype=np.intp)  # one vector, from its start
 
@@ -283,9 +286,9 @@ def _coordinate_pass(variables, columns, column_of, class_of, w, V, starts):
 class LaggedNewton:
     """Projected Newton steps with an old curvature, to a relative gap ``tol``."""
 
-    def __init__(self, state: ExponentialState, tol: float, max_iter: int):
-        self._state, self.tol, self.max_iter = state, tol, max_iter
-        self._metric = ReferenceMetric()
+    def __init__(self, state: ExponentialState, tol: float, max_iter: int, *, fine: bool = False):
+        self._state, self.tol, self.max_iter, self._is_fine = state, tol, max_iter, fine
+        self._metric = ReferenceMetric(np.float64 if fine else np.float32)
         self._is_stale = True
         self._is_fresh = False
 
@@ -297,8 +300,11 @@ class LaggedNewton:
             if state.objective <= target:
                 return n_iter, True, "target reached"
             scores = state.scores()
-            if state.gap(scores) <= self.tol * state.objective:
+            gap = state.gap(scores)
+            if gap <= self.tol * state.objective:
                 return n_iter, True, "duality gap within tol"
+            if self._is_fine:
+                self._metric.ridge = min(max(_PULL * gap / state.objective, _LEAST_RIDGE), float(_RIDGE))
             if n_iter < self.max_iter:
                 self._step(scores)
         return self.max_iter, False, "Increase max_iter or tol."
@@ -352,10 +358,11 @@ class LaggedNewton:
 class ReferenceMetric:
     """Cholesky factor of the scaled Hessian at a reference point, over a growing list of variables."""
 
-    def __init__(self):
+    def __init__(self, dtype: type = np.float32):
+        self._dtype, self.ridge = dtype, _RIDGE
         self.variables = np.empty(0, dtype=np.intp)
         self._slot_of = np.empty(0, dtype=np.intp)
-        self._factor = np.empty((0, 0), dtype=np.float32)
+        self._factor = np.empty((0, 0), dtype=self._dtype)
         self._forget_units()
         self.n_held = 0
 
@@ -369,7 +376,7 @@ class ReferenceMetric:
         first = len(self.variables)
         self._take(state, variables)
         columns = state.column_of[self.variables[self._slots]]
-        row = np.empty(len(self.variables), dtype=np.float32)
+        row = np.empty(len(self.variables), dtype=self._dtype)
         for s in range(first, len(self.variables)):
             k = state.class_of[self.variables[s]]
             h = state.columns[state.column_of[self.variables[s]]]
@@ -384,14 +391,14 @@ class ReferenceMetric:
         self.variables = self.variables[:0]
         self._forget_units()
         self._take(state, variables[np.argsort(state.class_of[variables], kind="stable")])
-        self._root = np.sqrt(np.maximum(state.mass, np.finfo(float).tiny)).astype(np.float32)
-        self._weights = (np.abs(state.V) / self._root[:, None] ** 2).astype(np.float32)
+        self._root = np.sqrt(np.maximum(state.mass, np.finfo(float).tiny)).astype(self._dtype)
+        self._weights = (np.abs(state.V) / self._root[:, None] ** 2).astype(self._dtype)
         self._factorize(self._hessian(state))
 
     @one_thread
     def minimize(self, g: np.ndarray, low: np.ndarray) -> tuple[np.ndarray, float]:
         """Minimize the model over z >= low; return z and the decrease that the model promises."""
-        y, z = g.astype(np.float32), np.empty(len(g))
+        y, z = g.astype(self._dtype), np.empty(len(g))
         _solve_lower(self._factor, y[None], _FIRST, _FIRST, _FIRST, len(g))
         bound = (low >= 0) & (g > 0)
         for _ in range(_ROUNDS):  # primal-dual active set: who leaves the bounds, who is held there
@@ -417,9 +424,9 @@ class ReferenceMetric:
             W = self._units_of(held)
             G, right = (W @ W.T).astype(np.float64), at + W @ y
             _, force, failed = dposv(G, right, lower=True)
-            if failed:  # rounding in float32 made G indefinite
+            if failed:  # rounding made G indefinite
                 force = np.linalg.lstsq(G, right)[0]
-            x += force.astype(np.float32) @ W
+            x += force.astype(self._dtype) @ W
         _solve_upper(self._factor, x)
         z[:] = x
         z[held] = at
@@ -427,7 +434,7 @@ class ReferenceMetric:
 
     def _forget_units(self) -> None:
         """Drop the cache of inv(L) e_s, which is good until the next reference."""
-        self._units = np.empty((0, 0), dtype=np.float32)
+        self._units = np.empty((0, 0), dtype=self._dtype)
         self._unit_rows = self._unit_slots = np.empty(0, dtype=np.intp)
         self._unit_lengths = np.empty(0, dtype=np.intp)
 
@@ -440,7 +447,7 @@ class ReferenceMetric:
         self._unit_slots = np.append(self._unit_slots, fresh)
         self._unit_lengths = np.append(self._unit_lengths, fresh)
         if len(self._unit_slots) > len(self._units) or self._units.shape[1] < n:
-            grown = np.zeros((2 * len(self._unit_slots), len(self._factor)), dtype=np.float32)
+            grown = np.zeros((2 * len(self._unit_slots), len(self._factor)), dtype=self._dtype)
             grown[: len(self._units), : self._units.shape[1]] = self._units
             self._units = grown
         self._unit_rows[fresh] = np.arange(size, size + len(fresh))
@@ -456,7 +463,7 @@ class ReferenceMetric:
         self.variables = np.append(self.variables, variables)
         self._slot_of[variables] = np.arange(first, n)
         if n > len(self._factor):
-            grown = np.empty((n + n // 4 + 32,) * 2, dtype=np.float32)
+            grown = np.empty((n + n // 4 + 32,) * 2, dtype=self._dtype)
             grown[:first, :first] = self._factor[:first, :first]
             self._factor = grown
         classes = state.class_of[self.variables]
@@ -466,8 +473,8 @@ class ReferenceMetric:
     def _hessian(self, state: ExponentialState) -> np.ndarray:
         """Return R, whose slots are sorted by class: first within the classes, then across them."""
         n, m, ends = len(self.variables), state.n_samples, self._ends
-        R, columns = np.zeros((n, n), dtype=np.float32), state.column_of[self.variables]
-        work, roots = np.empty((n, m), dtype=np.float32), np.sqrt(self._weights)
+        R, columns = np.zeros((n, n), dtype=self._dtype), state.column_of[self.variables]
+        work, roots = np.empty((n, m), dtype=self._dtype), np.sqrt(self._weights)
         _weigh(columns, state.columns, ends, roots, 0, work)
         for k in range(state.n_classes):
             own = slice(ends[k], ends[k + 1])
@@ -486,7 +493,7 @@ class ReferenceMetric:
 
     def _factorize(self, R: np.ndarray) -> None:
         n = len(R)
-        R[np.diag_indices(n)] = 1.0 + _RIDGE
+        R[np.diag_indices(n)] = 1.0 + self.ridge
         try:
             self._factor[:n, :n] = cholesky(R, lower=True, check_finite=False)
         except LinAlgError:  # rounding made R indefinite: row by row, with raised pivots
@@ -498,7 +505,7 @@ class ReferenceMetric:
         """Turn row s of R into that of the factor; a pivot lost to rounding is raised to the ridge."""
         L = self._factor
         _solve_lower(L, L[s : s + 1], _FIRST, _FIRST, _FIRST, s)
-        L[s, s] = np.sqrt(max(1.0 + _RIDGE - np.square(L[s, :s]).sum(), _RIDGE))
+        L[s, s] = np.sqrt(max(1.0 + self.ridge - np.square(L[s, :s]).sum(), self.ridge))
 
 
 @njit(cache=True, fastmath=FAST)
@@ -509,30 +516,30 @@ def _weigh(picked, columns, ends, X, at, out):
         for a in range(ends[e], ends[e + 1]):
             h, row = columns[picked[a]][at : at + x.size], out[a][at : at + x.size]
             for i in range(x.size):
-                row[i] = np.float32(h[i]) * x[i]
+                row[i] = X.dtype.type(h[i]) * x[i]
 
 
 @njit(cache=True, fastmath=FAST)
 def _fill_row(h, k, picked, ends, columns, starts, X, root, row):
     """Curvature between column h in class k and all others, those of class e at ends[e]:ends[e + 1]."""
     lo, hi = starts[k], starts[k + 1]
-    own, other = np.empty(h.size, dtype=np.float32), np.empty(hi - lo, dtype=np.float32)
+    own, other = np.empty(h.size, dtype=X.dtype), np.empty(hi - lo, dtype=X.dtype)
     for i in range(h.size):
-        own[i] = np.float32(h[i]) * X[k, i]
+        own[i] = X.dtype.type(h[i]) * X[k, i]
     for e in range(starts.size - 1):
         first, last = (0, h.size) if e == k else (starts[e], starts[e + 1])
-        ratio = np.float32(-1.0) if e == k else root[k] / root[e]
+        ratio = X.dtype.type(-1.0) if e == k else root[k] / root[e]
         u, v = h[lo:hi], X[e, lo:hi]
         for i in range(v.size):
-            other[i] = np.float32(0.0) if e == k else np.float32(u[i]) * v[i] / ratio
+            other[i] = X.dtype.type(0.0) if e == k else X.dtype.type(u[i]) * v[i] / ratio
         for b in range(ends[e], ends[e + 1]):
-            g, near, far = columns[picked[b]], np.float32(0.0), np.float32(0.0)
+            g, near, far = columns[picked[b]], X.dtype.type(0.0), X.dtype.type(0.0)
             u, v = g[first:last], own[first:last]
             for i in range(v.size):
-                near += np.float32(u[i]) * v[i]
+                near += X.dtype.type(u[i]) * v[i]
             u = g[lo:hi]
             for i in range(other.size):
-                far += np.float32(u[i]) * other[i]
+                far += X.dtype.type(u[i]) * other[i]
             row[b] = -ratio * near - far
 
 
@@ -548,7 +555,7 @@ def _solve_lower(L, X, rows, slots, lengths, n):
     for t in range(first, n):
         for r in rows:
             if t >= lengths[r] and t >= slots[r]:
-                u, v, total = L[t, slots[r] : t], X[r, slots[r] : t], np.float32(0.0)
+                u, v, total = L[t, slots[r] : t], X[r, slots[r] : t], X.dtype.type(0.0)
                 for i in range(v.size):
                     total += u[i] * v[i]
                 X[r, t] = (X[r, t] - total) / L[t, t]

@@ -42,7 +42,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kernsemble.masters.base import INTERCEPTS, Solution
-from kernsemble.masters.exact_hinge import solve_exactly, start_tol
+from kernsemble.masters.exact_hinge import products_of, solve_exactly, start_tol
 from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.losses import BoxLoss
 from kernsemble.masters.newton import NewtonSolver
@@ -236,6 +236,7 @@ class HingeQP(ColumnQP):
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         self.C, self.weight, self.least_norm = C, costs(len(self.y), 1.0, sample_weight), least_norm
         super().__init__(type(self)._make_loss(self.y, C * self.weight), **{**self._defaults, **options})
+        self._products = products_of(self._solver.matrix)
 
     def _first_tol(self) -> float:
         """Where the solution is then made exact, few digits do."""
@@ -250,7 +251,7 @@ class HingeQP(ColumnQP):
             self._pick_dual()
         elif not (found.is_exhausted or found.is_solved(self._first_tol())):
             return  # iterations ran out
-        elif not solve_exactly(found, self.y, self.C, self.weight, self._first_tol()):
+        elif not solve_exactly(found, self._products, self.y, self.C, self.weight, self._first_tol()):
             found.solve(_LEAST_NORM_TOL, self.max_iter, self._size, self._reference())
 
     def _pick_dual(self) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernsemble.data.schema import aligned
 from kernsemble.report.comparisons import significant
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
@@ -69,8 +70,6 @@ def change_lines(found: list[Change], *, every: bool = False) -> Iterator[str]:
     """Yield the table of cells that changed, or of every cell, and a sentence about all."""
     moved = [change for change in found if change.different]
     table = [HEADS, *(change.texts for change in (found if every else moved))]
-    widths = [max(len(line[k]) for line in table) for k in range(len(HEADS))]
     if len(table) > 1:
-        for line in table:
-            yield "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+        yield from aligned(table)
     yield f"{len(moved)} of {len(found)} means changed (metrics of dataset and method; timing apart)"

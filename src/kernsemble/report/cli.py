@@ -8,8 +8,13 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from kernsemble.trials.errors import PlanError, shown
+from kernsemble.data.schema import shown
+from kernsemble.trials.errors import FailedError, PlanError
+
+if TYPE_CHECKING:
+    from kernsemble.trials.study import Study
 
 SMALLER = ("quick", "smoke")  # scales than the paper's
 OK, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
@@ -31,17 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # a full disk, a file that may not be read
         where = error.filename or f"temporary files ({os.environ.get('TMPDIR') or '/tmp'}) or shared memory"
         return _complain(f"{where}: {error.strerror}. Fix this and run the command again.", FAILED)
+    except FailedError as error:
+        return _complain(error, FAILED)
     except KeyboardInterrupt:
         return _complain(
             "stopped. What was computed is saved; the same command goes on from there.", INTERRUPTED
         )
-    except Exception as error:
-        from kernsemble.report.notebooks import NotebookError
-        from kernsemble.trials.study import TrialsFailedError
-
-        if isinstance(error, NotebookError | TrialsFailedError):
-            return _complain(error, FAILED)
-        raise
 
 
 def _complain(message: object, status: int) -> int:
@@ -170,6 +170,15 @@ def _keys(names: Sequence[str]) -> list[str]:
     return list(available_papers()) if not names or "all" in names else list(names)
 
 
+def _studies(options: argparse.Namespace, scale: str = "", **more: Any) -> list[Study]:
+    """Open the papers that are asked for, at the scale of the options or another."""
+    from kernsemble.trials.study import Study, find_root, number_of_jobs
+
+    keys, root = _keys(options.papers), find_root()
+    jobs = number_of_jobs(options.jobs) if "jobs" in options else 1
+    return [Study(key, scale or options.scale, root, jobs=jobs, **more) for key in keys]
+
+
 def data(arguments: Sequence[str]) -> int:
     """Hand over to the commands on datasets, which look after the data of the clone that runs."""
     from kernsemble.data.cli import main as data_main
@@ -184,11 +193,12 @@ def list_papers(options: argparse.Namespace) -> int:
     from kernsemble.report.reproduction import exhibit_lines
     from kernsemble.trials.rooms import PAPERS
 
-    keys = _keys(options.papers)
-    for key in keys:
-        for line in exhibit_lines(key, options.scale, options.jobs, why=options.why):
+    studies = _studies(options, compute=False)
+    for study in studies:
+        for line in exhibit_lines(study, why=options.why):
             say(line)
-    for key in [] if options.papers else [key for key in PAPERS if key not in keys]:
+    opened = {study.key for study in studies}
+    for key in [] if options.papers else [key for key in PAPERS if key not in opened]:
         say(f"{key}: no trials yet")
     return OK
 
@@ -197,27 +207,21 @@ def reproduce(options: argparse.Namespace) -> int:
     """Compute evidence and render the notebook of each paper; go on with the others when one fails."""
     from kernsemble.report.reproduction import Summary, check_before, reproduce_paper
     from kernsemble.trials.evidence import only_writer
-    from kernsemble.trials.study import find_root, number_of_jobs
 
-    keys, root = _keys(options.papers), find_root()
-    number_of_jobs(options.jobs)
-    check_before(keys, options.scale, root, options.exhibit or (), notebook=not options.no_notebook)
-    summary = Summary()
-    with only_writer(root / "results" / options.scale) if len(keys) > 1 else nullcontext():
-        for key in keys:
-            reproduce_paper(
-                key,
-                options.scale,
-                summary,
-                fresh=options.fresh,
-                jobs=options.jobs,
-                cluster=options.cluster,
-                exhibits=options.exhibit,
-                notebook=not options.no_notebook,
-                compute=not options.no_compute,
-                older=options.older,
-                stop_on_error=len(keys) == 1,
-            )
+    given = {"cluster": options.cluster, "compute": not options.no_compute, "older": options.older}
+    studies, notebook = _studies(options, **given), not options.no_notebook
+    check_before(studies, options.exhibit or (), notebook=notebook)
+    summary, several = Summary(), len(studies) > 1
+    with only_writer(studies[0].root / "results" / options.scale) if several else nullcontext():
+        for study in studies:
+            try:
+                reproduce_paper(
+                    study, summary, fresh=options.fresh, exhibits=options.exhibit, notebook=notebook
+                )
+            except (PlanError, FailedError) as error:
+                if not several:
+                    raise
+                summary.failed[study.key] = str(error)
     for line in summary.lines(options.scale):
         say(line)
     return FAILED if summary.failed or summary.total.differ else OK
@@ -225,22 +229,20 @@ def reproduce(options: argparse.Namespace) -> int:
 
 def verify(options: argparse.Namespace) -> int:
     """Compare trials computed here with the committed evidence."""
-    from kernsemble.report.reproduction import Summary, verify_paper
+    from kernsemble.report.receipt import receipt_text
+    from kernsemble.report.reproduction import Summary, compare
+    from kernsemble.trials.study import raise_on_failures
 
-    summary = Summary()
-    for key in _keys(options.papers):
-        verify_paper(key, options.scale, summary, compute=options.compute, jobs=options.jobs)
+    studies, summary = _studies(options), Summary()
+    for study in studies:
+        if options.compute:
+            raise_on_failures(study.run())
+        compare(study, summary)
     for line in summary.lines(options.scale):
         say(line)
     if options.receipt:
-        from kernsemble.report.receipt import make_receipt, receipt_text
-        from kernsemble.trials.study import Study, find_root
-
-        root = find_root()
-        studies = [Study(key, options.scale, root, compute=False) for key in _keys(options.papers)]
-        receipt = make_receipt(studies, summary.agreements)
         options.receipt.parent.mkdir(parents=True, exist_ok=True)
-        options.receipt.write_text(receipt_text(receipt), encoding="utf-8")
+        options.receipt.write_text(receipt_text(studies, summary.agreements), encoding="utf-8")
         say(f"receipt: {options.receipt}")
     return OK if (summary.all_agree if options.strict else summary.nothing_differs) else FAILED
 
@@ -248,22 +250,19 @@ def verify(options: argparse.Namespace) -> int:
 def diff(options: argparse.Namespace) -> int:
     """Show the means that a change moved."""
     from kernsemble.report.changes import change_lines, changes
-    from kernsemble.trials.study import Study, find_root
 
     status = OK
-    for key in _keys(options.papers):
-        here, committed = (
-            Study(key, scale, find_root(), compute=False) for scale in (options.scale, "paper")
-        )
-        found = list(changes(here, committed))
+    for study in _studies(options, compute=False):
+        found = list(changes(study, study.committed))
         if not found:
             status = FAILED
             say(
-                f"{key}: no trial at {options.scale} scale has been computed by today's code and parameters. "
-                f"Run: python -m kernsemble reproduce {key} --scale {options.scale} --no-notebook"
+                f"{study.module}: no trial at {options.scale} scale has been computed by today's code and "
+                f"parameters. Run: python -m kernsemble reproduce {study.module} --scale {options.scale} "
+                "--no-notebook"
             )
             continue
-        say(f"{key}, {options.scale} scale, the same trials here and committed:")
+        say(f"{study.module}, {options.scale} scale, the same trials here and committed:")
         for line in change_lines(found, every=options.all):
             say(f"  {line}")
     return status
@@ -272,11 +271,9 @@ def diff(options: argparse.Namespace) -> int:
 def adopt(options: argparse.Namespace) -> int:
     """Adopt rows that older code has computed, where a sample comes out equal."""
     from kernsemble.trials.adoption import adopt_paper
-    from kernsemble.trials.study import Study, find_root, number_of_jobs
 
     all_well = True
-    for key in _keys(options.papers):
-        study = Study(key, "paper", find_root(), jobs=number_of_jobs(options.jobs))
+    for study in _studies(options, "paper"):
         for line, well in adopt_paper(study, dry_run=options.dry_run, equal_bits=options.bits):
             say(line)
             all_well &= well

@@ -95,9 +95,6 @@ def resample(
 def bootstrap_probability(
     values: np.ndarray | tuple[np.ndarray, ...],
     statement: Callable[..., bool],
-    *,
-    n_resamples: int = 2000,
-    seed: int = 0,
 ) -> float:
     """Return the share of resamples of the runs (see `resample`) for which a statement is true.
 
@@ -109,8 +106,7 @@ def bootstrap_probability(
     >>> bootstrap_probability(errors, lambda e: e[:, 0].mean() < e[:, 1].mean())
     1.0
     """
-    held = resample(values, statement, n_resamples=n_resamples, seed=seed)
-    return float(np.mean(held.astype(bool)))
+    return float(np.mean(resample(values, statement).astype(bool)))
 
 
 _TINY = 1e-4

@@ -100,7 +100,6 @@ def draw_boundary(
     decision: np.ndarray,
     *,
     color: str = "black",
-    linestyle: str = "-",
     shade: bool = True,
 ) -> None:
     """Draw where a decision function (n_points^2,) changes its sign, and shade its two sides."""
@@ -108,7 +107,7 @@ def draw_boundary(
     if shade:
         sides = ListedColormap([PALETTE[1], PALETTE[0]])
         axes.pcolormesh(*grid, values > 0, cmap=sides, alpha=0.15, vmin=0, vmax=1, rasterized=True)
-    axes.contour(*grid, values, levels=[0], colors=[color], linestyles=[linestyle], linewidths=1.2)
+    axes.contour(*grid, values, levels=[0], colors=[color], linestyles=["-"], linewidths=1.2)
     axes.grid(visible=False)
 
 

@@ -9,8 +9,6 @@ counts once. The score is the ledger's totals as tables in Markdown, for the sit
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
@@ -25,6 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kernsemble.data.schema import csv_text, read_table
 from kernsemble.report.comparisons import resample, significant, z_score
 from kernsemble.report.published import Claim, PrintedCell, own_cells, own_claims, read_cells, read_claims
 from kernsemble.report.verdicts import (
@@ -60,9 +59,14 @@ class Derived:
     samples: Sequence[Sample] = ()
 
     @property
+    def mean(self) -> float:
+        """The number, by the name that it has in a sample."""
+        return self.value
+
+    @property
     def runs(self) -> int:
         """Runs behind the number."""
-        return min((len(sample.values) for sample in self.samples), default=1)
+        return min((sample.runs for sample in self.samples), default=1)
 
 
 @dataclass(frozen=True)
@@ -77,9 +81,9 @@ def other_task(note: str, ours: Sample | Derived | None = None) -> _Apart:
     return _Apart(Verdict.OTHER_TASK, note, ours)
 
 
-def unavailable(note: str, ours: Sample | Derived | None = None) -> _Apart:
-    """Say that the data cannot be had; the note names it and what stands in for it."""
-    return _Apart(Verdict.UNAVAILABLE, note, ours)
+def unavailable(note: str) -> _Apart:
+    """Say that the data cannot be had; the note names it."""
+    return _Apart(Verdict.UNAVAILABLE, note)
 
 
 Found = Sample | Derived | _Apart
@@ -124,7 +128,6 @@ def measure(
     printed: np.ndarray | None = None,
     *,
     n_resamples: int = 1000,
-    note: str = "",
 ) -> Answer:
     """Return a statistic of our runs, of the printed numbers as if they were one run, and of resamples."""
     arrays = ours if isinstance(ours, tuple) else (ours,)
@@ -133,7 +136,6 @@ def measure(
         float(statistic(*arrays)),
         None if printed is None else float(statistic(printed)),
         resample(arrays, statistic, n_resamples=n_resamples).astype(float) if several else None,
-        note,
     )
 
 
@@ -155,14 +157,14 @@ class LedgerRow:
     row: str
     column: str
     kind: Literal["cell", "claim", "part"]
-    printed: str
-    printed_spread: str
-    ours: float | None
-    ours_spread: float | None
-    runs: int | None
-    z: float | None
-    verdict: Verdict | None
-    note: str
+    printed: str = ""
+    printed_spread: str = ""
+    ours: float | None = None
+    ours_spread: float | None = None
+    runs: int | None = None
+    z: float | None = None
+    verdict: Verdict | None = None
+    note: str = ""
     repeats: str = ""
     best: float | None = None
     best_spread: float | None = None
@@ -187,6 +189,9 @@ class LedgerRow:
         types = dict.fromkeys(numbers, float) | {"runs": int, "best_runs": int, "best_verdict": Verdict}
         read = {name: kind(texts[name]) if texts[name] else None for name, kind in types.items()}
         return cls(**{**texts, **read, "verdict": Verdict(texts["verdict"])})
+
+
+_LEDGER_COLUMNS = [column.name for column in fields(LedgerRow)]
 
 
 @dataclass(frozen=True)
@@ -379,7 +384,7 @@ def _judged(cell: PrintedCell, rule: Rule, reading: Reading, study: Study) -> Le
         beside = found if unit == cell else _found(unit, reading.rule(unit), study)
         if isinstance(beside, LedgerRow):
             return _row(cell, beside.verdict, found, rule, beside.note)
-        printed, ours = cell.value / unit.value, _value(found) / max(_value(beside), TICK)
+        printed, ours = cell.value / unit.value, found.mean / max(beside.mean, TICK)
         ratios = (
             f"{significant(printed, 3)} times {unit.row}, {unit.column}; here {significant(ours, 3)} times"
         )
@@ -403,7 +408,7 @@ def _found(cell: PrintedCell, rule: Rule, study: Study) -> Found | LedgerRow:
         return found
     samples = [found] if isinstance(found, Sample) else list(found.samples)
     if not all(sample.complete for sample in samples):
-        done, wanted = sum(len(s.values) for s in samples), sum(s.expected for s in samples)
+        done, wanted = sum(s.runs for s in samples), sum(s.expected for s in samples)
         return _row(cell, _late(any(s.stale for s in samples)), found, rule, f"{done} of {wanted} runs")
     return found
 
@@ -413,7 +418,7 @@ def _late(stale: bool) -> Verdict:
 
 
 def _compared(cell: PrintedCell, ours: Sample | Derived, rule: Rule) -> LedgerRow:
-    value, se_ours, runs = _value(ours), ours.se, _runs(ours)
+    value, se_ours, runs = ours.mean, ours.se, ours.runs
     std_ours = se_ours * runs**0.5
     if rule.spread is None:
         se_printed = std_ours / rule.runs**0.5 if rule.runs else 0.0
@@ -443,7 +448,7 @@ def own_row(cell: PrintedCell, rule: Rule, study: Study) -> LedgerRow:
     except IncompleteEvidenceError:
         found = None
     sample = found if isinstance(found, Sample) else getattr(found, "ours", None)
-    known = isinstance(sample, Sample) and len(sample.values)
+    known = isinstance(sample, Sample) and sample.runs
     verdict = None if known and sample.complete else Verdict.PENDING
     return _row(replace(cell, mean="", spread=""), verdict, sample if known else None, rule)
 
@@ -457,8 +462,8 @@ def _row(
     z: float | None = None,
 ) -> LedgerRow:
     value = spread = runs = None
-    if ours is not None and _runs(ours) and not math.isnan(_value(ours)):
-        value, runs = _value(ours), _runs(ours)
+    if ours is not None and ours.runs and not math.isnan(ours.mean):
+        value, runs = ours.mean, ours.runs
         deviation = rule is not None and rule.spread != "standard error"
         shown = ours.se * (runs**0.5 if deviation else 1)
         spread = None if math.isnan(shown) else shown
@@ -466,19 +471,11 @@ def _row(
     return LedgerRow(*names, "cell", cell.mean, cell.spread, value, spread, runs, z, verdict, note)
 
 
-def _value(ours: Sample | Derived) -> float:
-    return ours.mean if isinstance(ours, Sample) else ours.value
-
-
-def _runs(ours: Sample | Derived) -> int:
-    return len(ours.values) if isinstance(ours, Sample) else ours.runs
-
-
 def judge_claim(claim: Claim, reading: Reading | None, study: Study | None) -> list[LedgerRow]:
     """Return the ledger's rows for a claim: its own, then one for each part."""
     check = reading.checks.get(claim.id) if reading else None
     if check is None or study is None:
-        return _open_rows(claim, Verdict.PENDING, "not reproduced yet")
+        return _claim_rows(claim, "not reproduced yet", Verdict.PENDING)
     if check.__name__ != claim.check:
         raise PlanError(
             f"claim {claim.id}: the check is {check.__name__!r}, claims.yaml says {claim.check!r}."
@@ -486,20 +483,26 @@ def judge_claim(claim: Claim, reading: Reading | None, study: Study | None) -> l
     try:
         finding = check(study)
     except IncompleteEvidenceError as error:
-        return _open_rows(claim, _late(error.stale), str(error))
+        return _claim_rows(claim, str(error), _late(error.stale))
     except (KeyError, IndexError, TypeError, ValueError, ZeroDivisionError) as error:
         raise PlanError(f"claim {claim.id}: {claim.check} failed: {type(error).__name__}: {error}") from error
     verdicts = finding.verdicts(claim)
-    whole = _claim_row(claim, of_claim(verdicts.values()), finding.probability, finding.note)
-    return [whole, *(_part_row(claim, name, verdicts[name], finding.holds[name]) for name in claim.parts)]
+    answers = {name: (verdicts[name], finding.holds[name]) for name in claim.parts}
+    return _claim_rows(claim, finding.note, of_claim(verdicts.values()), finding.probability, answers)
 
 
-def _open_rows(claim: Claim, verdict: Verdict, note: str) -> list[LedgerRow]:
-    """Return the rows of a claim whose evidence is not there."""
-    return [
-        _claim_row(claim, verdict, None, note),
-        *(_part_row(claim, name, verdict, Answer(math.nan)) for name in claim.parts),
-    ]
+def _claim_rows(
+    claim: Claim,
+    note: str,
+    verdict: Verdict,
+    probability: float | None = None,
+    answers: Mapping[str, tuple[Verdict, Answer]] | None = None,
+) -> list[LedgerRow]:
+    """Return the row of a claim and those of its parts, which share its verdict where they have no answer."""
+    answers = dict.fromkeys(claim.parts, (verdict, Answer(math.nan))) | (answers or {})
+    names = (claim.paper, claim.exhibit, claim.id, "")
+    whole = LedgerRow(*names, "claim", ours=probability, verdict=verdict, note=note)
+    return [whole, *(_part_row(claim, name, *answers[name]) for name in claim.parts)]
 
 
 def _part_row(claim: Claim, name: str, verdict: Verdict, answer: Answer) -> LedgerRow:
@@ -512,12 +515,7 @@ def _part_row(claim: Claim, name: str, verdict: Verdict, answer: Answer) -> Ledg
         told.append("the printed numbers fail the rule themselves")
     note = "; ".join(filter(None, (str(rule), *told)))
     names = (claim.paper, claim.exhibit, claim.id, name)
-    return LedgerRow(*names, "part", printed, "", ours, None, None, None, verdict, note)
-
-
-def _claim_row(claim: Claim, verdict: Verdict, probability: float | None, note: str) -> LedgerRow:
-    names = (claim.paper, claim.exhibit, claim.id, "")
-    return LedgerRow(*names, "claim", "", "", probability, None, None, None, verdict, note)
+    return LedgerRow(*names, "part", printed, ours=ours, verdict=verdict, note=note)
 
 
 def judge_cells(study: Study) -> list[LedgerRow]:
@@ -542,19 +540,15 @@ def _settled(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
     return rows
 
 
-def committed_studies(root: Path, papers: Sequence[str] | None = None) -> dict[str, Study]:
-    """Return the studies (some, or all) that read the committed evidence and compute nothing."""
-    written = available_papers()
-    wanted = written if papers is None else [key for key in papers if "." in key or key in written]
-    return {key: Study(key, "paper", root, compute=False) for key in wanted}
+def committed_studies(root: Path) -> dict[str, Study]:
+    """Return the studies that read the committed evidence and compute nothing."""
+    return {key: Study(key, "paper", root, compute=False) for key in available_papers()}
 
 
-def judge_all(
-    root: Path, papers: Sequence[str] = PAPERS, studies: Mapping[str, Study] | None = None
-) -> list[LedgerRow]:
+def judge_all(root: Path, studies: Mapping[str, Study] | None = None) -> list[LedgerRow]:
     """Judge every printed number and every claim on the committed evidence."""
-    studies = committed_studies(root, papers) if studies is None else studies
-    readings = {key: load_reading(key) for key in papers}
+    studies = committed_studies(root) if studies is None else studies
+    readings = {key: load_reading(key) for key in PAPERS}
     cells = read_cells(root / "published" / "published.csv")
     claims = read_claims(root / "published" / "claims.yaml")
     rows = [judge_cell(cell, readings.get(cell.paper), studies.get(cell.paper)) for cell in cells]
@@ -564,10 +558,7 @@ def judge_all(
 def standings(studies: Iterable[Study]) -> dict[str, Standing]:
     """Return how the rows of studies stand, overall and of each."""
     own = {study.key: study.standing for study in studies}
-    overall = Standing()
-    for standing in own.values():
-        overall.merge(standing)
-    return {"overall": overall, **own}
+    return {"overall": sum(own.values(), Standing()), **own}
 
 
 def totals(rows: Iterable[LedgerRow]) -> dict[str, dict]:
@@ -601,12 +592,10 @@ def count_verdicts(rows: Iterable[LedgerRow]) -> dict[str, int]:
 
 def read_ledger(path: Path) -> list[LedgerRow]:
     """Read ``ledger.csv``; one with other columns is of another version."""
-    columns = [field.name for field in fields(LedgerRow)]
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        if reader.fieldnames != columns:
-            raise PlanError(f"{path.name} has other columns than today's: python -m kernsemble ledger")
-        return [LedgerRow.read(line) for line in reader]
+    try:
+        return [LedgerRow.read(line) for _, line in read_table(path, _LEDGER_COLUMNS)]
+    except ValueError as error:
+        raise PlanError(f"{error} For one with other columns: python -m kernsemble ledger") from None
 
 
 def read_standing(path: Path) -> str:
@@ -626,19 +615,11 @@ def ledger_files(
     counts = totals(rows)
     if evidence:
         counts["evidence"] = {key: standing.as_dict() for key, standing in evidence.items()}
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([field.name for field in fields(LedgerRow)])
-    writer.writerows(row.texts.values() for row in rows)
-    contents = {"ledger.csv": buffer.getvalue(), "ledger.json": json.dumps(counts, indent=2) + "\n"}
-    changed = []
-    for name, text in contents.items():
-        path = folder / name
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            changed.append(name)
-            if write:
-                write_atomically(path, text.encode())
-    return changed
+    lines = [_LEDGER_COLUMNS, *(row.texts.values() for row in rows)]
+    contents = {"ledger.csv": csv_text(lines), "ledger.json": json.dumps(counts, indent=2) + "\n"}
+    return [
+        name for name, text in contents.items() if write_atomically(folder / name, text.encode(), write=write)
+    ]
 
 
 def ledger_summary(counts: dict[str, dict[str, Any]]) -> list[str]:
@@ -699,7 +680,4 @@ def update_readme(rows: Sequence[LedgerRow], path: Path, standing: str = "", *, 
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
     score = "\n\n".join(filter(None, (score_table(rows), standing)))
-    updated = f"{before}{BEGIN}\n\n{score}\n\n{END}{after}"
-    if updated != text and write:
-        write_atomically(path, updated.encode())
-    return updated != text
+    return write_atomically(path, f"{before}{BEGIN}\n\n{score}\n\n{END}{after}".encode(), write=write)

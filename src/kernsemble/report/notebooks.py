@@ -20,8 +20,8 @@ from typing import Any
 
 import nbformat
 
-from kernsemble.trials.arithmetic import variables as trial_variables
-from kernsemble.trials.errors import PlanError
+from kernsemble.trials.arithmetic import pinned_environment
+from kernsemble.trials.errors import FailedError, PlanError
 from kernsemble.trials.evidence import write_atomically
 
 PARAMETERS = "parameters"
@@ -30,7 +30,7 @@ START_SECONDS = 180  # a busy machine, or a slow disk
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{6,}")
 
 
-class NotebookError(RuntimeError):
+class NotebookError(FailedError):
     """A notebook that cannot be run, or that failed."""
 
 
@@ -102,8 +102,9 @@ def _execute(
     import papermill
     from nbclient.exceptions import DeadKernelError
 
+    fixed = {"PYTHONHASHSEED": "0", "PYDEVD_DISABLE_FILE_VALIDATION": "1", "KERNSEMBLE_SCALE": ""}
     # a folder of its own for IPython: a home may be missing, or hold somebody's start-up files
-    with _temporary_folder() as folder, _environment({"IPYTHONDIR": str(folder), **environment}):
+    with _temporary_folder() as folder, pinned_environment(**fixed, IPYTHONDIR=str(folder), **environment):
         output = folder / "output.ipynb"
         try:
             papermill.execute_notebook(
@@ -147,20 +148,6 @@ def _temporary_folder() -> Iterator[Path]:
         raise NotebookError(
             f"{error.filename or where}: {error.strerror or error}. {remedy} and run the command again."
         ) from None
-
-
-@contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Give the kernel the arithmetic of trials and a fixed order of sets; its parameter gives the scale."""
-    before = dict(os.environ)
-    os.environ.pop("KERNSEMBLE_SCALE", None)
-    fixed = trial_variables() | {"PYTHONHASHSEED": "0"}
-    os.environ.update({**fixed, "PYDEVD_DISABLE_FILE_VALIDATION": "1", **variables})
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def normalize(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:

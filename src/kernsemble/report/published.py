@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import csv
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
-from kernsemble.data.strict_yaml import read_yaml
+from kernsemble.data.schema import Text, matching, read_table, record, shown
+from kernsemble.data.strict_yaml import read_yaml_file
 from kernsemble.report.verdicts import Rule
-from kernsemble.trials.errors import PlanError, read_once, shown
+from kernsemble.trials.errors import PlanError, as_plan_error, read_once
 from kernsemble.trials.rooms import PAPERS
 from kernsemble.trials.study import Study
 
-CELL_COLUMNS = ["paper", "exhibit", "row", "column", "mean", "spread"]
-CLAIM_KEYS = ("id", "paper", "exhibit", "statement", "check")
-MORE_KEYS = ("theorem", "parts")
-PART_KEYS = {"says", "rule"}
+
+def _number(text: str) -> str:
+    try:
+        if math.isfinite(float(text)):
+            return text
+    except ValueError:
+        pass
+    raise ValueError(f"expected a number, found {shown(text)}")
+
+
+def _spread(text: str) -> str:
+    if text and float(_number(text)) < 0:
+        raise ValueError(f"a spread is not negative, found {shown(text)}")
+    return text
 
 
 @dataclass(frozen=True)
@@ -28,11 +38,11 @@ class PrintedCell:
     """One printed number; ``mean`` and ``spread`` keep the digits that are printed."""
 
     paper: str
-    exhibit: str
+    exhibit: Annotated[str, matching(r"\w+", "a name like table1")]  # of files, and a heading
     row: str
     column: str
-    mean: str
-    spread: str
+    mean: Annotated[str, _number]
+    spread: Annotated[str, _spread]
 
     @property
     def value(self) -> float:
@@ -48,12 +58,15 @@ class PrintedCell:
         return f"{self.paper} {self.exhibit} [{self.row}, {self.column}]"
 
 
+Name = Annotated[str, matching(r"[A-Za-z_]\w*", "a name")]
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of a claim: what the paper says, with its qualifier, and what decides it."""
 
-    says: str
-    rule: Rule
+    says: Text
+    rule: Annotated[Rule, Rule.read]
 
 
 @dataclass(frozen=True)
@@ -64,96 +77,50 @@ class Claim:
     decided by its check, whose docstring is the rule.
     """
 
-    id: str
-    paper: str
-    exhibit: str
-    statement: str
-    check: str
+    id: Text
+    paper: Text
+    exhibit: Text
+    statement: Text
+    check: Text
     theorem: bool = False
-    parts: Mapping[str, Part] = field(default_factory=dict)
+    parts: Mapping[Name, Part] = field(default_factory=dict)
 
 
 @read_once
+@as_plan_error()
 def read_cells(path: Path, papers: tuple[str, ...] | None = PAPERS) -> list[PrintedCell]:
     """Read the printed numbers (of some papers, or any); raise ``PlanError`` with the line that is wrong."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            lines = list(csv.reader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise PlanError(f"{path}: cannot be read: {error}") from None
-    if not lines or lines[0] != CELL_COLUMNS:
-        raise PlanError(f"{path}: expected the columns {', '.join(CELL_COLUMNS)}.")
-    cells, seen = [], set()
-    for number, line in enumerate(lines[1:], start=2):
-        where = f"{path}, line {number}"
-        if len(line) != len(CELL_COLUMNS):
-            raise PlanError(f"{where}: expected {len(CELL_COLUMNS)} fields, found {len(line)}.")
-        cell = PrintedCell(*line)
-        if papers is not None and cell.paper not in papers:
-            raise PlanError(f"{where}: unknown paper {cell.paper!r}; allowed are {', '.join(papers)}.")
-        if not re.fullmatch(r"\w+", cell.exhibit):  # the name of files, and a heading
-            raise PlanError(f"{where}: expected a name like table1 as exhibit, found {shown(cell.exhibit)}.")
-        if not _is_number(cell.mean) or not (cell.spread == "" or _is_number(cell.spread)):
-            raise PlanError(f"{where}: expected a number and a spread, found {cell.mean!r}, {cell.spread!r}.")
-        if cell.spread and float(cell.spread) < 0:
-            raise PlanError(f"{where}: the spread of {cell} is {cell.spread}; a spread is not negative.")
-        if tuple(line[:4]) in seen:
+    cells: dict[str, PrintedCell] = {}
+    for where, line in read_table(path, [column.name for column in fields(PrintedCell)]):
+        cell = record(line, PrintedCell, where)
+        _refuse_other_papers(cell.paper, papers, where)
+        if str(cell) in cells:
             raise PlanError(f"{where}: {cell} stands twice.")
-        seen.add(tuple(line[:4]))
-        cells.append(cell)
-    return cells
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+        cells[str(cell)] = cell
+    return list(cells.values())
 
 
 @read_once
+@as_plan_error()
 def read_claims(path: Path, papers: tuple[str, ...] | None = PAPERS) -> list[Claim]:
     """Read the claims (of some papers, or any); raise ``PlanError`` with the entry and key that are wrong."""
-    try:
-        entries = read_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise PlanError(f"{path}: cannot be read: {error}") from None
+    entries = read_yaml_file(path)
     if not isinstance(entries, list):
         raise PlanError(f"{path}: expected a list of claims.")
-    claims: list[Claim] = []
+    claims: dict[str, Claim] = {}
     for number, entry in enumerate(entries, start=1):
-        where = f"{path}, claim {number}"
-        if not isinstance(entry, dict):
-            raise PlanError(f"{where}: expected the keys {', '.join(CLAIM_KEYS)}, found {shown(entry)}.")
-        known = (*CLAIM_KEYS, *MORE_KEYS)
-        if wrong := [key for key in entry if key not in known]:
-            raise PlanError(f"{where}: unknown key {shown(wrong[0])}; allowed are {', '.join(known)}.")
-        for key in CLAIM_KEYS:
-            if not isinstance(entry.get(key), str) or not entry[key].strip():
-                raise PlanError(f"{where}: {key!r} must be text, found {shown(entry.get(key))}.")
-        if not isinstance(entry.get("theorem", False), bool):
-            raise PlanError(f"{where}: 'theorem' must be true or false, found {shown(entry['theorem'])}.")
-        claim = Claim(**{**entry, "parts": _read_parts(entry.get("parts", {}), where)})
-        if papers is not None and claim.paper not in papers:
-            raise PlanError(f"{where}: unknown paper {shown(claim.paper)}; allowed are {', '.join(papers)}.")
-        if claim.id in {other.id for other in claims}:
+        where = f"{path} (claim {number})"
+        claim = record(entry, Claim, where)
+        _refuse_other_papers(claim.paper, papers, where)
+        if claim.id in claims:
             raise PlanError(f"{where}: id {shown(claim.id)} stands twice.")
-        claims.append(claim)
-    return claims
+        claims[claim.id] = claim
+    return list(claims.values())
 
 
-def _read_parts(entry: object, where: str) -> dict[str, Part]:
-    if not isinstance(entry, dict):
-        raise PlanError(f"{where}: 'parts' must be names with what each says, found {shown(entry)}.")
-    parts = {}
-    for name, part in entry.items():
-        if not isinstance(part, dict) or set(part) != PART_KEYS or not str(name).isidentifier():
-            raise PlanError(f"{where}, part {shown(name)}: expected a name with 'says' and 'rule'.")
-        try:
-            parts[name] = Part(str(part["says"]), Rule.read(str(part["rule"])))
-        except ValueError as error:
-            raise PlanError(f"{where}, part {shown(name)}: {error}.") from None
-    return parts
+def _refuse_other_papers(paper: str, papers: tuple[str, ...] | None, where: str) -> None:
+    if papers is not None and paper not in papers:
+        raise PlanError(f"{where}: unknown paper {shown(paper)}; allowed are {', '.join(papers)}.")
 
 
 def printed_array(study: Study, exhibit: str, rows: Sequence[str], columns: Sequence[str]) -> np.ndarray:

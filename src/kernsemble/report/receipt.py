@@ -9,15 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import kernsemble
 from kernsemble.trials.adoption import head_of
-from kernsemble.trials.arithmetic import provenance
+from kernsemble.trials.arithmetic import of_processor, provenance
 from kernsemble.trials.study import Study
 from kernsemble.trials.verification import RULE, Agreement
 
@@ -26,9 +24,6 @@ COUNTS = ("trials", "agree", "differ", "parted", "stale", "missing", "uncomputed
 
 def make_receipt(studies: Sequence[Study], agreements: Mapping[str, Agreement]) -> dict[str, Any]:
     """Return the receipt of a comparison: papers at a scale, and the agreement of each."""
-    total = Agreement()
-    for agreement in agreements.values():
-        total.merge(agreement)
     lock, arithmetic = provenance()
     head, changed = head_of(studies[0].root)
     return {
@@ -38,11 +33,11 @@ def make_receipt(studies: Sequence[Study], agreements: Mapping[str, Agreement]) 
         "lock": lock,
         "python": platform.python_version(),
         "system": platform.platform(),
-        "processor": processor(),
+        "processor": of_processor("model name") or platform.processor() or platform.machine(),
         "arithmetic": arithmetic,
         "scale": studies[0].scale,
         "rule": RULE,
-        "total": counts(total),
+        "total": counts(sum(agreements.values(), Agreement())),
         "papers": {
             study.key: counts(agreements[study.key]) | {"rows": digest_of_rows(study)} for study in studies
         },
@@ -68,16 +63,6 @@ def digest_of_rows(study: Study) -> str:
     return digest.hexdigest()
 
 
-def processor() -> str:
-    """Return the name of the processor."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        text = ""
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return found[1].strip() if found else platform.processor() or platform.machine()
-
-
-def receipt_text(receipt: Mapping[str, Any]) -> str:
-    """Return a receipt as the text of its file."""
-    return json.dumps(receipt, indent=2, ensure_ascii=False) + "\n"
+def receipt_text(studies: Sequence[Study], agreements: Mapping[str, Agreement]) -> str:
+    """Return the receipt of a comparison as the text of its file."""
+    return json.dumps(make_receipt(studies, agreements), indent=2, ensure_ascii=False) + "\n"

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from kernsemble.report.ledger import load_reading
-from kernsemble.report.notebooks import NotebookError, check_parameters, read_notebook, render_notebook
+from kernsemble.report.notebooks import check_parameters, read_notebook, render_notebook
 from kernsemble.report.published import own_cells, own_claims, read_cells, read_claims
 from kernsemble.trials.adoption import Origins
 from kernsemble.trials.errors import PlanError, duration, note
 from kernsemble.trials.evidence import Evidence, write_atomically
 from kernsemble.trials.plan import Key
 from kernsemble.trials.rooms import FOLDER, PAPERS
-from kernsemble.trials.study import Study, TrialsFailedError, find_root, number_of_jobs, raise_on_failures
+from kernsemble.trials.study import Study, raise_on_failures
 from kernsemble.trials.verification import Agreement, compare_study
 from kernsemble.trials.warrants import Standing
 
@@ -39,10 +39,7 @@ class Summary:
     @property
     def total(self) -> Agreement:
         """The comparison over all papers."""
-        total = Agreement()
-        for agreement in self.agreements.values():
-            total.merge(agreement)
-        return total
+        return sum(self.agreements.values(), Agreement())
 
     @property
     def nothing_differs(self) -> bool:
@@ -67,9 +64,7 @@ class Summary:
 
     def _committed_lines(self) -> list[str]:
         """Say how the committed rows stand, and what refreshes stale ones."""
-        standing = Standing()
-        for own in self.committed.values():
-            standing.merge(own)
+        standing = sum(self.committed.values(), Standing())
         lines = [f"committed: {standing}"] if self.committed else []
         return lines + [
             f"STALE: {key}: {own.stale} of {own.total} committed rows were made by other code, parameters or "
@@ -80,22 +75,19 @@ class Summary:
         ]
 
 
-def check_before(
-    keys: Sequence[str], scale: str, root: Path, exhibits: Sequence[str] = (), *, notebook: bool = True
-) -> None:
+def check_before(studies: Sequence[Study], exhibits: Sequence[str] = (), *, notebook: bool = True) -> None:
     """Read every file that a mistake can be in, of all papers asked for: now, not after hours of work."""
-    studies = [Study(key, scale, root) for key in keys]
     known = tuple(dict.fromkeys((*PAPERS, *(study.key for study in studies))))
-    read_cells(root / "published" / "published.csv", papers=known)
-    read_claims(root / "published" / "claims.yaml", papers=known)
+    published = studies[0].root / "published"
+    read_cells(published / "published.csv", papers=known)
+    read_claims(published / "claims.yaml", papers=known)
     for study in studies:
         check_printed(study)
         for name in exhibits:
             study.plan(name)
-    if notebook:
-        for study in studies:
-            source = article(study)
-            check_parameters(read_notebook(source), {"scale": scale}, source)
+    for study in studies if notebook else ():
+        source = article(study)
+        check_parameters(read_notebook(source), {"scale": study.scale}, source)
 
 
 def check_printed(study: Study) -> None:
@@ -138,44 +130,28 @@ def check_printed(study: Study) -> None:
 
 
 def reproduce_paper(
-    key: str,
-    scale: str,
+    study: Study,
     summary: Summary,
     *,
     fresh: bool = False,
-    jobs: int | None = None,
-    cluster: str | None = None,
     exhibits: Sequence[str] | None = None,
     notebook: bool = True,
-    compute: bool = True,
-    older: bool = False,
-    stop_on_error: bool = True,
-    root: Path | None = None,
 ) -> None:
     """Compute a paper's missing evidence, run its notebook, and compare with the committed evidence.
 
     Results go to ``results/SCALE/KEY``. At a smaller scale than the paper's, ``agreement.json`` there holds
-    the comparison, and the notebook is not run again when nothing has changed since it was. Failures go into
-    the summary, or are raised with ``stop_on_error``.
+    the comparison, and the notebook is not run again when nothing has changed since it was.
     """
-    root = root or find_root()
-    n_jobs = number_of_jobs(jobs)
-    try:
-        study = Study(key, scale, root, jobs=n_jobs, cluster=cluster, compute=compute, older=older)
-        if study.compute:
-            report = study.run(exhibits, fresh=fresh)
-            for message, count in report.warnings.most_common(10):
-                note(f"{count} trials warned: {message}")
-            raise_on_failures(report)
-            Origins(study).remember()
-        if notebook and (fresh or not is_rendered(study)):
-            render_paper(study)
-        if scale != "paper":
-            compare(study, summary)
-    except (PlanError, NotebookError, TrialsFailedError) as error:
-        if stop_on_error:
-            raise
-        summary.failed[key] = str(error)
+    if study.compute:
+        report = study.run(exhibits, fresh=fresh)
+        for message, count in report.warnings.most_common(10):
+            note(f"{count} trials warned: {message}")
+        raise_on_failures(report)
+        Origins(study).remember()
+    if notebook and (fresh or not is_rendered(study)):
+        render_paper(study)
+    if study.scale != "paper":
+        compare(study, summary)
 
 
 def render_paper(study: Study) -> None:
@@ -220,33 +196,20 @@ def _rendering(study: Study) -> str:
 
 def compare(study: Study, summary: Summary) -> None:
     """Compare a study with the committed evidence, and keep the result."""
-    committed = Study(study.module, "paper", study.root, compute=False)
-    agreement = compare_study(study, committed)
-    summary.agreements[study.key] = agreement
+    committed = study.committed
+    agreement = summary.agreements[study.key] = compare_study(study, committed)
     summary.committed[study.key] = committed.standing
     text = json.dumps(asdict(agreement), indent=2, ensure_ascii=False) + "\n"
     write_atomically(study.folder / AGREEMENT, text.encode())
 
 
-def verify_paper(
-    key: str, scale: str, summary: Summary, *, compute: bool = False, jobs: int | None = None
-) -> None:
-    """Compare a paper's trials with the committed evidence, computing them first if asked to."""
-    study = Study(key, scale, find_root(), jobs=number_of_jobs(jobs))
-    if compute:
-        raise_on_failures(study.run())
-    compare(study, summary)
-
-
-def exhibit_lines(key: str, scale: str, jobs: int | None = None, *, why: bool = False) -> Iterator[str]:
+def exhibit_lines(study: Study, *, why: bool = False) -> Iterator[str]:
     """Yield a heading for a paper and a line for each exhibit that the scale has, then how its rows stand.
 
     With ``why``, what made rows stale follows each exhibit.
     """
-    n_jobs = number_of_jobs(jobs)
-    study = Study(key, scale, find_root(), compute=False)
-    whole = study if scale == "paper" else Study(key, "paper", study.root, compute=False)
-    yield f"{study.key}: {study.title} ({scale} scale, {n_jobs} jobs)"
+    whole = study if study.scale == "paper" else study.committed
+    yield f"{study.key}: {study.title} ({study.scale} scale, {study.jobs} jobs)"
     width = max(map(len, study.exhibits), default=0)
     origins, standing = Origins(study), Standing()
     for name in study.exhibits:
@@ -255,8 +218,8 @@ def exhibit_lines(key: str, scale: str, jobs: int | None = None, *, why: bool = 
         if wanted:
             known = [evidence] if whole is study else [evidence, whole.read(name)]
             done = f"{len(evidence.current):>6} of {wanted:<6}"
-            yield f"  {name:{width}}  {done} {_state(evidence, known, n_jobs)}"
-            standing.merge(evidence.standing)
+            yield f"  {name:{width}}  {done} {_state(evidence, known, study.jobs)}"
+            standing += evidence.standing
             if why:
                 yield from (f"    {reason}" for reason in origins.reasons(evidence))
     yield f"  {standing}"

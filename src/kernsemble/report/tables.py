@@ -6,8 +6,6 @@ with Holm's correction over the others. Marks: those of ``Verdict``.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html import escape
@@ -16,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from kernsemble.data.schema import aligned, csv_text
 from kernsemble.report.comparisons import best_methods, mean_and_spread
 from kernsemble.report.ledger import LedgerRow, Reading, Rule, judge_cell, judge_claim, load_reading, own_row
 from kernsemble.report.published import PrintedCell, own_cells, own_claims
@@ -54,11 +53,7 @@ class Table:
 
     def __repr__(self) -> str:
         grid = [list(self.header), *([_plain_cell(cell) for cell in row] for row in self.rows)]
-        widths = [max(len(row[i]) for row in grid) for i in range(len(self.header))]
-        lines = [
-            "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in grid
-        ]
-        return "\n".join([*(line.rstrip() for line in lines), *([self.caption] if self.caption else [])])
+        return "\n".join([*aligned(grid), *filter(None, [self.caption])])
 
     def to_latex(self) -> str:
         """Return a ``tabular`` with booktabs rules."""
@@ -257,7 +252,7 @@ def show_summary(
         samples = [evidence.sample(metric, dataset=label, method=method) for method in methods]
         cells = [_summary_cell(sample, spread) for sample in samples]
         runs += [sample.expected for sample in samples if sample.expected]
-        whole = [i for i, sample in enumerate(samples) if sample.complete and len(sample.values) > 1]
+        whole = [i for i, sample in enumerate(samples) if sample.complete and sample.runs > 1]
         if bold and len(whole) > 1 and len({len(samples[i].values) for i in whole}) == 1:
             chosen = best_methods(np.column_stack([samples[i].values for i in whole]), higher=higher)
             for i, is_best in zip(whole, chosen, strict=True):
@@ -274,7 +269,7 @@ def show_summary(
 
 
 def _summary_cell(sample: Sample, spread: str) -> Cell:
-    if not len(sample.values):
+    if not sample.runs:
         return Cell("" if not sample.expected else Verdict.PENDING.mark)
     width = sample.se if spread == "standard error" else sample.std
     return Cell(mean_and_spread(sample.mean, width), mark="" if sample.complete else Verdict.PENDING.mark)
@@ -334,8 +329,6 @@ def save_table(study: Study, table: Table, name: str, lines: list[list[str]] | N
             list(table.header),
             *([_plain_cell(replace(c, bold=False)) for c in row] for row in table.rows),
         ]
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(lines)
     folder = study.folder / "tables"
-    write_atomically(folder / f"{name}.csv", buffer.getvalue().encode())
+    write_atomically(folder / f"{name}.csv", csv_text(lines).encode())
     write_atomically(folder / f"{name}.tex", table.to_latex().encode())

@@ -21,7 +21,7 @@ from operator import eq, ge, gt, le, lt
 
 import numpy as np
 
-from kernsemble.trials.errors import shown
+from kernsemble.data.schema import shown
 
 
 class Verdict(StrEnum):
@@ -119,7 +119,7 @@ class Rule:
     @classmethod
     def read(cls, text: str) -> Rule:
         """Return the rule that a line says; raise ``ValueError`` where it says none."""
-        number, _, limit = text.rpartition(": ")
+        number, _, limit = str(text).rpartition(": ")
         rule = cls(number, limit)
         if not number or not _LIMIT.fullmatch(limit) or (rule._parts[0] == "from") != bool(rule._parts[2]):
             raise ValueError(

@@ -23,8 +23,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kernsemble.data.schema import shown
 from kernsemble.trials.arithmetic import provenance
-from kernsemble.trials.errors import PlanError, duration, shown
+from kernsemble.trials.errors import PlanError, duration
 from kernsemble.trials.evidence import Evidence, Row, only_writer, write_atomically
 from kernsemble.trials.identity import parts
 from kernsemble.trials.plan import ExhibitPlan, Key, Stamp, code_of, params_hash

@@ -51,10 +51,11 @@ def pin_kernels() -> None:
 
 
 @contextmanager
-def pinned_environment() -> Iterator[None]:
-    """Set the variables for processes that start inside."""
-    before = {name: os.environ.get(name) for name in variables()}
-    os.environ.update(variables())
+def pinned_environment(**others: str) -> Iterator[None]:
+    """Set the variables of trials, and others, for processes that start inside."""
+    inside = variables() | others
+    before = {name: os.environ.get(name) for name in inside}
+    os.environ.update(inside)
     try:
         yield
     finally:
@@ -68,9 +69,12 @@ def pinned_environment() -> Iterator[None]:
 def arithmetic() -> str:
     """Return what the last digits of this process come from, such as ``openblas-0.3.31 Haswell x86_64``.
 
-    It names the BLAS that NumPy was built with, its kernels, and the processor's architecture.
+    It names the BLAS that came with NumPy (where it did not come with one, the first that is loaded), its
+    kernels, and the processor's architecture.
     """
-    found = _numpy_blas()
+    libraries = _libraries()
+    own = [library for library in libraries if "numpy" in Path(library["filepath"]).parent.name.lower()]
+    found = next(iter(own + libraries), {})
     version = ".".join(str(found.get("version") or "unknown").split(".")[:3])
     name = f"{found.get('internal_api', 'unknown')}-{version}"
     return " ".join(filter(None, (name, found.get("architecture"), platform.machine())))
@@ -81,7 +85,7 @@ def other_kernels() -> str | None:
     wanted = core_type()
     if wanted is None:
         return None
-    loaded = (library.get("architecture") for library in _libraries() if _is_openblas(library))
+    loaded = (found.get("architecture") for found in _libraries() if found["internal_api"] == "openblas")
     return next((name for name in loaded if name and _kernels(name) != _kernels(wanted)), None)
 
 
@@ -102,27 +106,21 @@ def _libraries() -> list[dict[str, Any]]:
     return [library for library in threadpool_info() if library["user_api"] == "blas"]
 
 
-def _is_openblas(library: dict[str, Any]) -> bool:
-    return library["internal_api"] == "openblas"
-
-
-def _numpy_blas() -> dict[str, Any]:
-    """Return the BLAS that came with NumPy; where it did not come with one, the first that is loaded."""
-    libraries = _libraries()
-    own = [library for library in libraries if "numpy" in Path(library["filepath"]).parent.name.lower()]
-    return next(iter(own + libraries), {})
-
-
 def _has_avx2() -> bool:
     """Whether this x86-64 processor has AVX2; where the system does not tell, as good as all have it."""
     if not sys.platform.startswith("linux"):
         return True
+    return "avx2" in (of_processor("flags") or "avx2").split()
+
+
+def of_processor(what: str) -> str:
+    """Return what Linux tells of the first processor, such as its ``model name``; empty where it does not."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return True
-    flags = next((line for line in text.splitlines() if line.startswith("flags")), "avx2")
-    return "avx2" in flags.split()
+        return ""
+    found = re.search(rf"^{what}\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else ""
 
 
 LOCK_FILE = Path(__file__).parents[3] / "requirements.lock"

@@ -338,7 +338,7 @@ def run_batch_here(batch: list[Job]) -> list[Outcome]:
     try:
         for job in batch:
             paper, function = find_trial(job)
-            confirm_stamp(job, paper, function)
+            confirm_stamp(job, paper, function)  # of all, before any is run
             for name in paper.datasets[job.dataset]:
                 confirm_data(name)
         return run_batch(batch)

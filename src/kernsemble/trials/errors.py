@@ -6,10 +6,10 @@ error; a file gets no bar.
 
 from __future__ import annotations
 
-import reprlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-_short = reprlib.Repr()
-_short.maxstring = _short.maxother = _short.maxlong = 80
-
 
 class PlanError(ValueError):
     """Something asked for cannot be carried out; the message names the key and the remedy."""
+
+
+class FailedError(RuntimeError):
+    """Work that was begun and failed; the message says what, and where."""
+
+
+@contextmanager
+def as_plan_error() -> Iterator[None]:
+    """Raise what is wrong with a file that a person writes as a ``PlanError``."""
+    try:
+        yield
+    except PlanError:
+        raise
+    except ValueError as error:
+        raise PlanError(str(error)) from None
 
 
 def read_once(read: Callable) -> Callable:
@@ -48,18 +60,6 @@ def read_once(read: Callable) -> Callable:
         return found
 
     return reads
-
-
-def shown(value: object) -> str:
-    """Return what a message says was found, long values shortened.
-
-    Examples
-    --------
-    >>> from kernsemble.trials.errors import shown
-    >>> shown("all"), len(shown("a" * 5000))
-    ("'all'", 80)
-    """
-    return _short.repr(value)
 
 
 def progress_bar(total: int, label: str) -> tqdm:

@@ -42,7 +42,9 @@ KEY_COLUMNS = ("dataset", "method", "trial")
 TAIL_COLUMNS = ("seconds", "code", "lock", "arithmetic", "params", "data")
 CHECK = "check"
 # Metrics, one after the other, each in a line: numbers, or lines of numbers, or nothing.
-_METRICS = re.compile(r"(?:(?: ?-?\d++(?:\.\d++)?(?:e[+-]?\d++)?)*+\n)*+", re.ASCII)
+_NUMBER = r"-?\d++(?:\.\d++)?(?:e[+-]?\d++)?"
+_METRICS = re.compile(rf"(?:(?: ?{_NUMBER})*+\n)*+", re.ASCII)
+_TRIAL, _SECONDS = re.compile("[0-9]{1,9}"), re.compile(_NUMBER, re.ASCII)
 _START = ",".join((*KEY_COLUMNS, "")).encode()  # of a header
 Value = float | int | tuple[float | int, ...]
 csv.field_size_limit(2**31 - 1)  # a long curve is one cell
@@ -126,7 +128,7 @@ def _row(columns: tuple[str, ...], body: bytes, known: frozenset[str]) -> Row | 
     if len(cells) != len(columns):
         return None
     dataset, method, trial, *values, seconds, code, lock, arithmetic, params, data = cells
-    if not (trial.isdecimal() and trial.isascii() and len(trial) < 10) or not _is_number(seconds):
+    if not (_TRIAL.fullmatch(trial) and _SECONDS.fullmatch(seconds)):
         return None
     if not _METRICS.fullmatch("".join(f"{text}\n" for text in values)):
         return None
@@ -134,14 +136,6 @@ def _row(columns: tuple[str, ...], body: bytes, known: frozenset[str]) -> Row | 
     metrics = {name: text for name, text in named if text and name in known}
     key, stamp = Key(dataset, method, int(trial)), Stamp(code, params, data)
     return Row(key, metrics, float(seconds), stamp, Provenance(lock, arithmetic))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _crc(body: bytes, of_header: int) -> bytes:
@@ -199,11 +193,16 @@ def keep_rows(path: Path, rows: Iterable[Row], metrics: Sequence[str], at_most: 
         write_atomically(path, b"%s\n%s" % (_header(metrics), lines))
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file in one step; a reader sees the old bytes or the new ones. Equal bytes are left alone."""
+def write_atomically(path: Path, data: bytes, *, write: bool = True) -> bool:
+    """Replace a file in one step; a reader sees the old bytes or the new ones. Equal bytes are left alone.
+
+    Return whether the file changes; with ``write=False``, whether it would.
+    """
     with _explained(path):
         if path.is_file() and path.read_bytes() == data:
-            return
+            return False
+        if not write:
+            return True
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
@@ -214,6 +213,7 @@ def write_atomically(path: Path, data: bytes) -> None:
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+    return True
 
 
 @contextmanager
@@ -298,19 +298,24 @@ class Sample:
     stale: int = 0
 
     @property
+    def runs(self) -> int:
+        """Runs that are there."""
+        return len(self.values)
+
+    @property
     def complete(self) -> bool:
         """Whether every run is there."""
-        return len(self.values) == self.expected > 0
+        return self.runs == self.expected > 0
 
     @property
     def mean(self) -> float:
         """Mean over runs; nan when there are none."""
-        return float(np.mean(self.values)) if len(self.values) else float("nan")
+        return float(np.mean(self.values)) if self.runs else float("nan")
 
     @property
     def std(self) -> float:
         """Standard deviation over runs (ddof = 1), rounding apart; nan for fewer than two."""
-        if len(self.values) < 2:
+        if self.runs < 2:
             return float("nan")
         deviation = float(np.std(self.values, ddof=1))
         return deviation if deviation > ROUNDING * abs(self.mean) else 0.0
@@ -318,7 +323,7 @@ class Sample:
     @property
     def se(self) -> float:
         """Standard error of the mean; nan for fewer than two runs."""
-        return self.std / max(1, len(self.values)) ** 0.5
+        return self.std / max(1, self.runs) ** 0.5
 
 
 @dataclass
@@ -355,11 +360,6 @@ class Evidence:
             return ""
         stale = f", {len(self.stale)} stale" if self.stale else ""
         return f"incomplete: {len(self.current)} of {len(self.plan.stamps)} trials{stale}"
-
-    @property
-    def seconds(self) -> float:
-        """Seconds that the current rows took, one after the other."""
-        return sum(row.seconds for row in self.current.values())
 
     @property
     def standing(self) -> Standing:
@@ -453,7 +453,7 @@ class Evidence:
     def _complete_values(self, metric: str, dataset: str, method: str) -> np.ndarray:
         sample = self.sample(metric, dataset=dataset, method=method)
         if not sample.complete:
-            counts = len(sample.values), sample.expected, sample.stale
+            counts = sample.runs, sample.expected, sample.stale
             raise self._incomplete(f"{metric} of {method} on {dataset}", *counts)
         return sample.values
 

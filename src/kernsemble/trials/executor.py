@@ -394,11 +394,9 @@ class ProcessPool(_Local):
         """Start a batch."""
         if self._executor is None:
             # spawn: a fork of a process with threads (a Jupyter kernel) may hang
-            context = get_context("spawn")
+            options = {"mp_context": get_context("spawn"), "initializer": start_worker}
             try:
-                self._executor = ProcessPoolExecutor(
-                    self.n_jobs, mp_context=context, initializer=start_worker
-                )
+                self._executor = ProcessPoolExecutor(self.n_jobs, **options)
             except OSError as error:
                 raise PlanError(
                     f"Worker processes cannot be started; shared memory (/dev/shm): {error.strerror}. Mend "

@@ -28,7 +28,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -81,7 +81,7 @@ class Definition(NamedTuple):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def identity(function: Callable, *, named: bool = False, strict: bool = True) -> str:
+def identity(function: Callable, *, named: bool = False) -> str:
     """Return hexadecimal digits that change when what a trial function computes may change.
 
     Parameters
@@ -90,8 +90,6 @@ def identity(function: Callable, *, named: bool = False, strict: bool = True) ->
         A top-level function of a module.
     named : bool, default=False
         Whether the function's own name counts, because its random numbers come from it.
-    strict : bool, default=True
-        Whether to refuse code that looks at names.
 
     Examples
     --------
@@ -101,7 +99,7 @@ def identity(function: Callable, *, named: bool = False, strict: bool = True) ->
     12
     """
     symbol = _symbol_of(function)
-    if strict and (found := refused(function)):
+    if found := refused(function):
         raise PlanError(f"{symbol}: its code looks at names, which its identity leaves out: {found[0]}.")
     text = f"{_hash(symbol)} {_hash(Symbol(*SEEDS))} {symbol.name if named else ''}"
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
@@ -126,12 +124,8 @@ def refused(function: Callable) -> list[str]:
 
 def parts(function: Callable) -> dict[str, str]:
     """Return the hash of each definition that a function reaches, without those that this one uses."""
-    return {str(symbol): _own_hash(symbol) for symbol in sorted(reach(function))}
-
-
-def _own_hash(symbol: Symbol) -> str:
-    definition = _definition(symbol)
-    return definition.hash(dict.fromkeys(definition.uses, ""))[:DIGITS]
+    definitions = {str(symbol): _definition(symbol) for symbol in sorted(reach(function))}
+    return {name: d.hash(dict.fromkeys(d.uses, ""))[:DIGITS] for name, d in definitions.items()}
 
 
 def _symbol_of(function: Callable) -> Symbol:
@@ -228,7 +222,7 @@ def _names(module: str) -> _Names:
                 (imported if isinstance(target, Symbol) else foreign)[bound] = target
     defined: dict[str, list[ast.stmt]] = {}
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    for statement in _without_docstring(tree.body):
+    for statement in tree.body:
         for bound in _bound_names(statement, functions, imported):
             defined.setdefault(bound, []).append(statement)
     return _Names(defined, imported, foreign)
@@ -262,6 +256,8 @@ def _bound_names(statement: ast.stmt, functions: dict, imported: dict[str, Symbo
         return {statement.name, ON_IMPORT} if kept else {statement.name}
     if isinstance(statement, ast.Expr):
         call = statement.value
+        if isinstance(call, ast.Constant):  # a docstring
+            return set()
         base = call.func if isinstance(call, ast.Call) else None
         return {_base_name(base) if isinstance(base, ast.Attribute) else ON_IMPORT}
     targets: list[ast.expr] = []
@@ -578,10 +574,8 @@ def _is_own(name: str, module: str) -> bool:
 
 
 def _absolute(node: ast.ImportFrom, module: str) -> str:
-    if not node.level:
-        return node.module or ""
-    package = module.split(".")[: -node.level]
-    return ".".join([*package, *([node.module] if node.module else [])])
+    source = node.module or ""
+    return resolve_name("." * node.level + source, module.rpartition(".")[0]) if node.level else source
 
 
 def _module_of(source: str, name: str | None, importer: str) -> str:
@@ -645,14 +639,6 @@ def forget() -> None:
 def _signature(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_mtime_ns, status.st_size
-
-
-def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    return [
-        statement
-        for statement in body
-        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
-    ]
 
 
 def _registers_trials(node: ast.AST) -> bool:

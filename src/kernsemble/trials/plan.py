@@ -9,36 +9,47 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple
 
 from kernsemble.data.base import DatasetDamaged, DatasetUnavailable
 from kernsemble.data.large import find_large, other_digest
+from kernsemble.data.schema import Text, convert, listed, mapping, matching, record, refuse_unknown, shown
 from kernsemble.data.sources import get_source
 from kernsemble.data.store import core_path, repair_command
-from kernsemble.data.strict_yaml import read_yaml
-from kernsemble.trials.errors import PlanError, read_once, shown
+from kernsemble.data.strict_yaml import read_yaml_file
+from kernsemble.trials.errors import PlanError, as_plan_error, read_once
 from kernsemble.trials.identity import identity
 from kernsemble.trials.registry import Exhibit, Paper, TrialFunction
 
 SCALES = ("paper", "quick", "smoke")
 
 
+Moment = Annotated[
+    str,
+    matching(
+        r"((before|after) the numbers, \d{4}-\d\d-\d\d \d\d:\d\d)?",
+        "'before' or 'after the numbers', date and time",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Choice:
-    """A detail that the paper leaves open: what was chosen, why, when, and what else was tried."""
+    """A detail that the paper leaves open: what was chosen, why (in words), when, and what else was tried."""
 
     value: Any
-    reason: str
+    reason: Text
     explored: tuple[Any, ...] = ()
-    chosen: str = ""
+    chosen: Moment = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", " ".join(self.reason.split()))
 
 
 @dataclass(frozen=True)
@@ -87,74 +98,47 @@ def read_params(path: Path, paper: Paper) -> PaperParams:
     """Return the checked section of a paper; raise ``PlanError`` with the offending key otherwise."""
     document = _document(path)
     if paper.key not in document:
-        raise PlanError(f"{path} has no section {paper.key!r}; it has {_listed(document)}.")
+        raise PlanError(f"{path} has no section {paper.key!r}; it has {listed(document)}.")
     return check_section(document[paper.key], paper)
 
 
 @read_once
+@as_plan_error()
 def _document(path: Path) -> dict[str, Any]:
-    try:
-        document = read_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path}: cannot be read: {error}") from None
-    except ValueError as error:
-        raise PlanError(f"{path} is not valid YAML: {error}.") from None
-    return _mapping(document, str(path))
+    return mapping(read_yaml_file(path), str(path))
 
 
+@as_plan_error()
 def check_section(section: Any, paper: Paper) -> PaperParams:
     """Check one paper's section."""
-    section = _mapping(section, paper.key, ("protocol", "choices", *SCALES))
-    if missing := [scale for scale in SCALES if scale not in section]:
-        raise PlanError(f"{paper.key}: no {missing[0]!r}; needed are {', '.join(SCALES)}.")
-    choices = _choices(section.get("choices") or {}, f"{paper.key}.choices")
-    protocol = _protocol(section.get("protocol") or {}, paper)
-    scales = {scale: _scale(section[scale], paper, scale) for scale in SCALES}
-    params = PaperParams(protocol, choices, scales)
+    params = _read_section(section, paper)
     _check_parameters(params, paper)
     _check_subsets(params, paper)
     return params
 
 
-_CHOSEN = re.compile(r"(before|after) the numbers, \d{4}-\d\d-\d\d \d\d:\d\d")
-
-
-def _choices(section: Any, where: str) -> dict[str, Choice]:
-    choices = {}
-    for name, entry in _mapping(section, where).items():
-        entry = _mapping(entry, f"{where}.{name}", ("value", "chosen", "reason", "explored"))
-        if "value" not in entry:
-            raise PlanError(f"{where}.{name}: no 'value'.")
-        reason = entry.get("reason")
-        if not isinstance(reason, str) or not reason.strip():
-            raise PlanError(f"{where}.{name}: no 'reason'; a choice says why, in words.")
-        explored = entry.get("explored") or []
-        if not isinstance(explored, list):
-            raise PlanError(f"{where}.{name}.explored: expected a list, found {shown(explored)}.")
-        chosen = entry.get("chosen", "")
-        if chosen and not (isinstance(chosen, str) and _CHOSEN.fullmatch(chosen)):
-            raise PlanError(
-                f"{where}.{name}.chosen: expected 'before' or 'after the numbers', date and time, "
-                f"found {shown(chosen)}."
-            )
-        choices[name] = Choice(entry["value"], " ".join(reason.split()), tuple(explored), chosen)
-    return choices
-
-
-def _protocol(section: Any, paper: Paper) -> dict[str, dict[str, Any]]:
-    where = f"{paper.key}.protocol"
-    section = _mapping(section, where, ("shared", *paper.exhibits))
-    return {name: _mapping(values or {}, f"{where}.{name}") for name, values in section.items()}
-
-
-def _scale(section: Any, paper: Paper, scale: str) -> dict[str, Selection]:
-    where = f"{paper.key}.{scale}"
-    section = _mapping(section or {}, where, tuple(paper.exhibits))
-    return {name: _selection(entry, paper, name, f"{where}.{name}") for name, entry in section.items()}
+def _read_section(section: Any, paper: Paper) -> PaperParams:
+    key, exhibits = paper.key, tuple(paper.exhibits)
+    section = mapping(section, key, ("protocol", "choices", *SCALES))
+    if missing := [scale for scale in SCALES if scale not in section]:
+        raise PlanError(f"{key}: no {missing[0]!r}; needed are {', '.join(SCALES)}.")
+    choices = mapping(section.get("choices") or {}, f"{key}.choices")
+    protocol = mapping(section.get("protocol") or {}, f"{key}.protocol", ("shared", *exhibits))
+    scales = {scale: mapping(section[scale] or {}, f"{key}.{scale}", exhibits) for scale in SCALES}
+    return PaperParams(
+        {name: mapping(values or {}, f"{key}.protocol.{name}") for name, values in protocol.items()},
+        {name: record(entry, Choice, f"{key}.choices.{name}") for name, entry in choices.items()},
+        {
+            scale: {
+                name: _selection(entry, paper, name, f"{key}.{scale}.{name}") for name, entry in own.items()
+            }
+            for scale, own in scales.items()
+        },
+    )
 
 
 def _selection(entry: Any, paper: Paper, exhibit: str, where: str) -> Selection:
-    entry = _mapping(entry, where, ("datasets", "methods", "runs"))
+    entry = mapping(entry, where, ("datasets", "methods", "runs"))
     served = [f.datasets or tuple(paper.datasets) for f in paper.functions[exhibit]]
     labels = tuple(label for label in paper.datasets if any(label in some for some in served))
     datasets = _names(entry.get("datasets", "all"), labels, f"{where}.datasets")
@@ -170,13 +154,13 @@ def _names(value: Any, allowed: tuple[str, ...], where: str) -> tuple[str, ...]:
         raise PlanError(f"{where}: expected 'all' or a list of names, found {shown(value)}.")
     for name in value:
         if name not in allowed:
-            raise PlanError(f"{where}: unknown {shown(name)}; allowed are {_listed(allowed)}.")
+            raise PlanError(f"{where}: unknown {shown(name)}; allowed are {listed(allowed)}.")
     return tuple(name for name in allowed if name in value)
 
 
 def _runs(value: Any, datasets: tuple[str, ...], where: str) -> dict[str, int]:
     by_dataset = value if isinstance(value, dict) else {"default": value}
-    _known(by_dataset, ("default", *datasets), where)
+    refuse_unknown(by_dataset, ("default", *datasets), where)
     runs = {label: by_dataset.get(label, by_dataset.get("default")) for label in datasets}
     for label, number in runs.items():
         if type(number) is not int or not 0 < number <= 10**6:
@@ -194,11 +178,11 @@ def _check_parameters(params: PaperParams, paper: Paper) -> None:
     everywhere = set().union(*taken.values())
     for section, values in params.protocol.items():
         allowed = everywhere if section == "shared" else taken[section]
-        _known(values, sorted(allowed), f"{paper.key}.protocol.{section}")
+        refuse_unknown(values, sorted(allowed), f"{paper.key}.protocol.{section}")
         if twice := set(values) & set(params.choices):
             raise PlanError(f"{paper.key}.protocol.{section}: {sorted(twice)} are named choices already.")
-    _known(params.choices, sorted(everywhere), f"{paper.key}.choices")
-    _known(paper.only, sorted(everywhere), f"{paper.key}: parameters that concern some labels only")
+    refuse_unknown(params.choices, sorted(everywhere), f"{paper.key}.choices")
+    refuse_unknown(paper.only, sorted(everywhere), f"{paper.key}: parameters that concern some labels only")
     _check_sense(params, paper)
     for exhibit, functions in paper.functions.items():
         available = params.available(exhibit)
@@ -227,7 +211,7 @@ def _check_sense(params: PaperParams, paper: Paper) -> None:
         check_sense(name, choice.value, where)
         words = [word for word in choice.explored if isinstance(word, str)]
         if isinstance(choice.value, str) and words and choice.value not in words:
-            raise PlanError(f"{where}: {shown(choice.value)} is not among those explored: {_listed(words)}.")
+            raise PlanError(f"{where}: {shown(choice.value)} is not among those explored: {listed(words)}.")
 
 
 def check_sense(name: str, value: Any, where: str) -> None:
@@ -272,68 +256,6 @@ def _check_subsets(params: PaperParams, paper: Paper) -> None:
                     f"{paper.key}.{scale}.{exhibit}: selects trials that scale 'paper' does not; "
                     "a smaller scale is a subset of the same trials."
                 )
-
-
-def convert(value: Any, hint: Any, where: str) -> Any:
-    """Return the value as the annotated type; raise ``PlanError`` that names the key and what is allowed."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        if not any(value == allowed and type(value) is type(allowed) for allowed in arguments):
-            raise PlanError(f"{where}: {shown(value)} is not allowed; allowed are {_listed(arguments)}.")
-        return value
-    if origin in (Union, UnionType):
-        return _convert_union(value, arguments, where)
-    if origin is list and isinstance(value, list):
-        return [convert(item, arguments[0], f"{where}[{i}]") for i, item in enumerate(value)]
-    if origin is dict and isinstance(value, dict):
-        return {
-            convert(key, arguments[0], f"{where} (key)"): convert(item, arguments[1], f"{where}.{key}")
-            for key, item in value.items()
-        }
-    if hint is float and type(value) is int and abs(value) < 2**53:
-        return float(value)
-    # type, not isinstance: True is no int here. nan and inf are no parameters.
-    if type(value) is not hint or (hint is float and not abs(value) < float("inf")):
-        advice = " (YAML reads 1e-3 as text: write 1.0e-3)" if hint is float and type(value) is str else ""
-        raise PlanError(f"{where}: expected {_hint_name(hint)}, found {shown(value)}{advice}.")
-    return value
-
-
-def _convert_union(value: Any, arguments: tuple[Any, ...], where: str) -> Any:
-    for hint in arguments:
-        try:
-            return convert(value, hint, where)
-        except PlanError:
-            continue
-    names = " or ".join(_hint_name(hint) for hint in arguments)
-    raise PlanError(f"{where}: expected {names}, found {shown(value)}.")
-
-
-def _hint_name(hint: Any) -> str:
-    if hint is NoneType:
-        return "null"
-    return str(hint).replace("typing.", "") if get_origin(hint) else getattr(hint, "__name__", str(hint))
-
-
-def _mapping(value: Any, where: str, allowed: Iterable[str] | None = None) -> dict:
-    if not isinstance(value, dict):
-        raise PlanError(f"{where}: expected a mapping of names, found {shown(value)}.")
-    for key in value:
-        if not isinstance(key, str):
-            raise PlanError(f"{where}: expected names as keys, found {shown(key)}.")
-    if allowed is not None:
-        _known(value, allowed, where)
-    return value
-
-
-def _known(section: Iterable[str], allowed: Iterable[str], where: str) -> None:
-    for key in section:
-        if key not in allowed:
-            raise PlanError(f"{where}: unknown key {shown(key)}; allowed are {_listed(allowed)}.")
-
-
-def _listed(names: Any) -> str:
-    return ", ".join(str(name) for name in names) or "none"
 
 
 class Key(NamedTuple):

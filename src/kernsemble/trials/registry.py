@@ -100,13 +100,9 @@ class TrialFunction:
         return self.function(trial, **keywords)
 
 
-_USES = (
-    *("getattribute", "repr", "str", "format", "bytes", "hash", "bool", "len", "iter", "next", "contains"),
-    *("getitem", "call", "eq", "ne", "lt", "le", "gt", "ge", "int", "float", "index", "complex", "round"),
-    *("neg", "pos", "abs", "invert", "matmul", "rmatmul", "add", "radd", "sub", "rsub", "mul", "rmul"),
-    *("truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "divmod", "rdivmod"),
-    *("and", "rand", "or", "ror", "xor", "rxor", "lshift", "rlshift", "rshift", "rrshift"),
-)
+# Whatever can be done with a number, a text or a collection, but for being made.
+_USES = {name for kind in (complex, int, str, dict, list) for name in dir(kind) if name.startswith("__")}
+_USES = (_USES | {"__call__", "__matmul__", "__next__", "__bytes__"}) - {"__new__", "__init__", "__doc__"}
 
 
 def withheld(name: str, label: str) -> Any:
@@ -115,7 +111,7 @@ def withheld(name: str, label: str) -> Any:
     def refuse(*_: Any) -> None:
         raise PlanError(f"parameter {name!r} is declared not to concern {label!r}, whose trial uses it.")
 
-    return type("Withheld", (), {f"__{use}__": refuse for use in _USES})()
+    return type("Withheld", (), dict.fromkeys(_USES, refuse))()
 
 
 class Paper:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kernsemble.trials.errors import PlanError, note, progress_bar
+from kernsemble.trials.errors import FailedError, PlanError, note, progress_bar
 from kernsemble.trials.evidence import Evidence, Store, only_writer, write_atomically
 from kernsemble.trials.executor import Backend, Report, execute, one_at_a_time, process_pool, usable_cores
 from kernsemble.trials.plan import SCALES, ExhibitPlan, Job, Key, read_params
@@ -20,7 +20,7 @@ from kernsemble.trials.warrants import SAME_SOURCE, Standing, Warrants, read_ado
 FINGERPRINTS = Path("results", "fingerprints")
 
 
-class TrialsFailedError(RuntimeError):
+class TrialsFailedError(FailedError):
     """Some trials raised; the others were computed and saved."""
 
 
@@ -103,10 +103,13 @@ class Study:
     @property
     def standing(self) -> Standing:
         """How the rows of all exhibits stand."""
-        standing = Standing()
-        for name in self.exhibits:
-            standing.merge((self.asked.get(name) or self.read(name)).standing)
-        return standing
+        found = (self.asked.get(name) or self.read(name) for name in self.exhibits)
+        return sum((evidence.standing for evidence in found), Standing())
+
+    @property
+    def committed(self) -> Study:
+        """The paper with its committed evidence, which nothing is computed for."""
+        return Study(self.module, "paper", self.root, compute=False)
 
     def evidence(self, exhibit: str) -> Evidence:
         """Return an exhibit's evidence; missing rows are computed first, unless the study only reads."""
@@ -199,10 +202,10 @@ def raise_on_failures(report: Report) -> None:
         raise TrialsFailedError("\n".join([f"{len(shown)} trials failed:", *shown[:20], *more]))
 
 
-def find_root(start: Path | None = None) -> Path:
+def find_root() -> Path:
     """Return the repository: KERNSEMBLE_ROOT, or the nearest folder above that holds ``params.yaml``."""
     named = os.environ.get("KERNSEMBLE_ROOT")
-    start = Path(named) if named else (start or Path.cwd())
+    start = Path(named) if named else Path.cwd()
     for folder in (start.resolve(), *start.resolve().parents):
         if (folder / "params.yaml").is_file():
             refuse_other_code(folder)
@@ -223,28 +226,23 @@ def refuse_other_code(folder: Path) -> None:
         )
 
 
-def open_study(
-    key: str,
-    scale: str = "quick",
-    *,
-    jobs: int | None = None,
-    cluster: str | None = None,
-    root: Path | None = None,
-    compute: bool = True,
-) -> Study:
+def open_study(key: str, scale: str = "quick") -> Study:
     """Open a paper, such as "linli2005", at a scale; see `Study`.
 
-    The environment variable KERNSEMBLE_SCALE takes precedence over the scale; KERNSEMBLE_JOBS and
-    KERNSEMBLE_CLUSTER stand in for what is not given, and KERNSEMBLE_COMPUTE=0 says that nothing is computed.
-    The repository is found from the current folder.
+    The environment variable KERNSEMBLE_SCALE takes precedence over the scale. KERNSEMBLE_JOBS is the number
+    of processes, KERNSEMBLE_CLUSTER the address of a Dask scheduler, and KERNSEMBLE_COMPUTE=0 says that
+    nothing is computed. The repository is found from the current folder.
     """
-    scale = os.environ.get("KERNSEMBLE_SCALE") or scale
-    jobs = number_of_jobs(jobs)
-    cluster = cluster or os.environ.get("KERNSEMBLE_CLUSTER") or None
-    compute = compute and os.environ.get("KERNSEMBLE_COMPUTE") != "0"
-    older = os.environ.get("KERNSEMBLE_OLDER") == "1"
-    study = Study(key, scale, root or find_root(), jobs=jobs, cluster=cluster, compute=compute, older=older)
-    if older and study.standing.stale:
+    study = Study(
+        key,
+        os.environ.get("KERNSEMBLE_SCALE") or scale,
+        find_root(),
+        jobs=number_of_jobs(),
+        cluster=os.environ.get("KERNSEMBLE_CLUSTER") or None,
+        compute=os.environ.get("KERNSEMBLE_COMPUTE") != "0",
+        older=os.environ.get("KERNSEMBLE_OLDER") == "1",
+    )
+    if study.older and study.standing.stale:
         show_age(study)
     return study
 
@@ -262,8 +260,8 @@ def show_age(study: Study) -> None:
     display(Markdown(told))
 
 
-def number_of_jobs(jobs: int | None) -> int:
-    """Return the number of processes to use."""
+def number_of_jobs(jobs: int | None = None) -> int:
+    """Return the number of processes to use: the given one, KERNSEMBLE_JOBS, or the processor's cores."""
     if jobs is None:
         text = os.environ.get("KERNSEMBLE_JOBS") or str(usable_cores())
         if not text.isdecimal():
@@ -296,7 +294,5 @@ def fingerprint(study: Study) -> str:
 def write_fingerprints(keys: Iterable[str], root: Path) -> Iterator[str]:
     """Write the fingerprints of some papers that are not as they should be, and yield the keys of these."""
     for study in (Study(key, "paper", root) for key in keys):
-        path, text = root / FINGERPRINTS / f"{study.key}.json", fingerprint(study).encode()
-        if not path.is_file() or path.read_bytes() != text:
-            write_atomically(path, text)
+        if write_atomically(root / FINGERPRINTS / f"{study.key}.json", fingerprint(study).encode()):
             yield study.key

@@ -42,10 +42,9 @@ class Agreement:
         """Trials that have a current committed row."""
         return self.agree + len(self.differ) + len(self.parted)
 
-    def merge(self, other: Agreement) -> None:
-        """Add another comparison to this one."""
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
+    def __add__(self, other: Agreement) -> Agreement:
+        """Return the comparison of all trials of both."""
+        return Agreement(**{name: value + getattr(other, name) for name, value in vars(self).items()})
 
     def __str__(self) -> str:
         parts = [f"{self.agree} of {self.trials} trials agree with the committed evidence ({RULE})"]
@@ -62,10 +61,8 @@ class Agreement:
 
 def compare_study(study: Study, committed: Study) -> Agreement:
     """Compare all exhibits of a study with the committed one."""
-    total = Agreement()
-    for name in study.exhibits:
-        total.merge(compare_evidence(study.read(name), committed.read(name)))
-    return total
+    pairs = ((study.read(name), committed.read(name)) for name in study.exhibits)
+    return sum((compare_evidence(*pair) for pair in pairs), Agreement())
 
 
 def compare_evidence(ours: Evidence, committed: Evidence) -> Agreement:

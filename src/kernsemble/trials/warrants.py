@@ -19,39 +19,36 @@ The n of one step are those of all lines at that place of the paths; along a pat
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from datetime import date
 from itertools import groupby
 from pathlib import Path
 from statistics import median
+from typing import Annotated, Literal
 
-from kernsemble.trials.errors import PlanError, read_once, shown
+from kernsemble.data.schema import csv_text, matching, read_table, record
+from kernsemble.trials.errors import PlanError, as_plan_error, read_once
 from kernsemble.trials.plan import Key
 
 SAME_SOURCE, SAME_BITS, SAME_BY_RULE = KINDS = ("same source", "same bits", "same by rule")
-COLUMNS = {  # with what a cell may hold
-    "paper": r"\w+",
-    "exhibit": r"\w+",
-    "function": r"\w+( \w+)*",
-    "from": r"[0-9a-f]{8,64}",
-    "to": r"[0-9a-f]{8,64}",
-    "kind": "|".join(KINDS),
-    "stale": r"[0-9]{1,9}",
-    "run": r"[0-9]{1,9}",
-    "deviation": r"[0-9][0-9.e+-]*",
-    "commit": r"([0-9a-f]{7,40})?",
-    "lock": r"([0-9a-f]{8}|other)?",
-    "date": r"\d{4}-\d\d-\d\d",
-}
+_COLUMNS = {"source": "from", "target": "to"}  # of fields that have another name in the file
 DEAR_SECONDS = 20.0  # rows of cells that take longer are not drawn where a method has others
 REVISION_DIGITS = 10  # of the notation that the first rows have
 TRUSTED_SHARE = 0.01
+
+
+_Name = Annotated[str, matching(r"\w+", "a name")]
+_Code = Annotated[str, matching("[0-9a-f]{8,64}", "a code (from, to)")]
+_count = matching("[0-9]{1,9}", "a number of rows")
+_Count = Annotated[int, lambda text: int(_count(text))]
+_real = matching("[0-9][0-9.e+-]*", "a number")
+_Real = Annotated[float, lambda text: float(_real(text))]
+
+_day = matching(r"\d{4}-\d\d-\d\d", "a day, as 2026-11-19")
+_Day = Annotated[str, lambda text: str(date.fromisoformat(_day(text)))]
 
 
 @dataclass(frozen=True)
@@ -62,66 +59,46 @@ class Adoption:
     numbers differ by ``deviation`` at most.
     """
 
-    paper: str
-    exhibit: str
-    function: str
-    source: str
-    target: str
-    kind: str
-    stale: int
-    run: int
-    deviation: float
-    commit: str
-    lock: str
-    date: str
+    paper: _Name
+    exhibit: _Name
+    function: Annotated[str, matching(r"\w+( \w+)*", "names of functions")]
+    source: _Code
+    target: _Code
+    kind: Literal["same source", "same bits", "same by rule"]
+    stale: _Count
+    run: _Count
+    deviation: _Real
+    commit: Annotated[str, matching("([0-9a-f]{7,40})?", "a commit")]
+    lock: Annotated[str, matching("([0-9a-f]{8}|other)?", "eight digits of a lock")]
+    date: _Day
 
     def __str__(self) -> str:
         return f"{self.paper} {self.exhibit}: {self.source} -> {self.target} ({self.kind})"
 
 
+FIELDS = tuple(field.name for field in fields(Adoption))
+COLUMNS = tuple(_COLUMNS.get(name, name) for name in FIELDS)
+
+
 @read_once
+@as_plan_error()
 def read_adoptions(path: Path) -> tuple[Adoption, ...]:
     """Read all adoptions; a line that cannot be true is an error that names it."""
-    try:
-        rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline=""), strict=True))
-    except FileNotFoundError:
-        return ()
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise PlanError(f"{path} cannot be read: {error}.") from None
-    if not rows or rows[0] != [*COLUMNS]:
-        raise PlanError(f"{path}: line 1 must be {','.join(COLUMNS)}.")
     lines: list[Adoption] = []
-    for number, cells in enumerate(rows[1:], start=2):
+    for where, cells in read_table(path, COLUMNS) if path.exists() else ():
+        line = record(dict(zip(FIELDS, cells.values(), strict=True)), Adoption, where)
         try:
-            lines.append(_adoption(cells, lines))
+            _check(line, lines)
         except ValueError as error:
-            raise PlanError(f"{path}: line {number} is no adoption: {error}.") from None
+            raise PlanError(f"{where} is no adoption: {error}.") from None
+        lines.append(line)
     return tuple(lines)
 
 
 def format_adoptions(lines: Iterable[Adoption]) -> bytes:
     """Return the bytes of the whole file."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for line in lines:
-        writer.writerow(astuple(replace(line, deviation=f"{line.deviation:.3g}")))
-    return buffer.getvalue().encode()
-
-
-def _adoption(cells: Sequence[str], before: Sequence[Adoption]) -> Adoption:
-    """Return the adoption that a line states; raise ``ValueError`` when it cannot be true."""
-    if len(cells) != len(COLUMNS):
-        raise ValueError(f"it has {len(cells)} cells, not {len(COLUMNS)}")
-    named = dict(zip(COLUMNS, cells, strict=True))
-    for name, pattern in COLUMNS.items():
-        if not re.fullmatch(pattern, named[name]):
-            raise ValueError(f"{name!r} may not be {shown(named[name])}")
-    date.fromisoformat(named["date"])
-    named |= {"stale": int(named["stale"]), "run": int(named["run"]), "deviation": float(named["deviation"])}
-    line = Adoption(*named.values())
-    _check(line, before)
-    return line
+    rows = (astuple(replace(line, deviation=f"{line.deviation:.3g}")) for line in lines)
+    return csv_text([COLUMNS, *rows]).encode()
 
 
 def _check(line: Adoption, before: Sequence[Adoption]) -> None:
@@ -238,6 +215,9 @@ class Step:
         return min(1.0, 3 / sum(line.run for line in self.lines)) * self.rows
 
 
+COUNTED = ("computed", "adopted", "stale", "missing")
+
+
 @dataclass
 class Standing:
     """How rows stand: computed by today's code, adopted, stale, missing.
@@ -258,11 +238,13 @@ class Standing:
         self.adopted += bool(sampled)
         self._add([Step(1, {line}) for line in reversed(sampled)])
 
-    def merge(self, other: Standing) -> None:
-        """Add the rows of another."""
-        for name in ("computed", "adopted", "stale", "missing"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self._add(other.steps)
+    def __add__(self, other: Standing) -> Standing:
+        """Return how the rows of both stand."""
+        counts = (getattr(self, name) + getattr(other, name) for name in COUNTED)
+        both = Standing(*counts)
+        both._add(self.steps)
+        both._add(other.steps)
+        return both
 
     def _add(self, steps: Sequence[Step]) -> None:
         self.steps += [Step() for _ in steps[len(self.steps) :]]
@@ -273,7 +255,7 @@ class Standing:
     @property
     def total(self) -> int:
         """All rows that there should be."""
-        return self.computed + self.adopted + self.stale + self.missing
+        return sum(getattr(self, name) for name in COUNTED)
 
     @property
     def may_differ(self) -> float:

@@ -14,12 +14,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 
+from kernsemble.data.base import DatasetDamaged
+
 MAX_MEMBER_BYTES = 1 << 30
 MAX_PICTURE_BYTES = 1 << 26
 MAX_TEXT_BYTES = 1 << 28
 
 
-class UnsafeArchiveError(RuntimeError):
+class UnsafeArchiveError(DatasetDamaged):
     """An archive member that is a link, or whose path leaves the archive's folder."""
 
 
@@ -45,7 +47,7 @@ def read_member(name: str, content: bytes, path: str) -> bytes:
     Examples
     --------
     >>> import io, zipfile
-    >>> from kernsemble.data.archives import read_member
+    >>> from datasets.archives import read_member
     >>> buffer = io.BytesIO()
     >>> with zipfile.ZipFile(buffer, "w") as archive:
     ...     archive.writestr("folder/numbers.txt", "1 2 3")
@@ -93,7 +95,7 @@ def expand_bz2(name: str, content: bytes, limit: int = MAX_TEXT_BYTES) -> bytes:
     Examples
     --------
     >>> import bz2
-    >>> from kernsemble.data.archives import expand_bz2
+    >>> from datasets.archives import expand_bz2
     >>> expand_bz2("numbers.bz2", bz2.compress(b"1 2 3"))
     b'1 2 3'
     """

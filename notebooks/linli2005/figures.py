@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -24,7 +22,7 @@ from kernsemble.report.figures import (
     subplots,
 )
 from kernsemble.report.published import own_cells
-from kernsemble.report.tables import Cell, Table, save_table, scale_note, show_choices
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.bench import Draw
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
@@ -446,31 +444,16 @@ def show_readings(study: Study, machine: str, name: str) -> Table:
     return _show(study, name, ("set", *evidence.methods), places, row, caption)
 
 
-CHOICES = {
+CHOICES = {  # what the paper leaves open, in words
     "scaling": "scaling of the features",
     "missing_votes": "votes84: a vote that is neither yes nor no",
     "folds": "folds of the cross-validation",
     "ties": "which of equally good parameters",
-    "perfect_error": "AdaBoost: error that a perfect hypothesis counts as",
+    "perfect_error": "AdaBoost: error that a perfect hypothesis counts as (1/1001)",
     "rcd_updates": "random coordinate descent: number of updates",
     "rcd_start": "random coordinate descent: start",
     "rcd_directions": "random coordinate descent: directions",
 }
-
-
-def show_open_choices(study: Study) -> Table:
-    """Return what the paper leaves open in words, with small numbers as fractions."""
-    table = show_choices(study)
-    values = {name: choice.value for name, choice in study.choices.items()}
-
-    def shown(cell: Cell, value: object) -> Cell:
-        small = isinstance(value, float) and value < 1
-        return Cell(str(Fraction(value).limit_denominator(10_000))) if small else cell
-
-    rows = tuple(
-        (Cell(CHOICES[row[0].text]), shown(row[1], values[row[0].text]), *row[2:]) for row in table.rows
-    )
-    return replace(table, rows=rows)
 
 
 STEPS = (

@@ -152,8 +152,15 @@ def test_choices(root):
     study = open_fake(root)
     choice = study.choices["rule"]
     study.choices = {"rule": choice, "solver": replace(choice, value={"eps": 0.10000000149, "tau_max": 2})}
-    first, second = ([cell.text for cell in row] for row in show_choices(study).rows)
-    assert first == ["rule", "mean", "before the numbers, 2026-11-18 10:00", "the paper does not say"]
+    first, second = (
+        [cell.text for cell in row] for row in show_choices(study, {"rule": "what is taken"}).rows
+    )
+    assert first == [
+        "what is taken",
+        "mean",
+        "before the numbers, 2026-11-18 10:00",
+        "the paper does not say",
+    ]
     assert second[:2] == ["solver", "eps 0.1, tau_max 2"]
 
 

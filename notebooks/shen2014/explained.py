@@ -279,7 +279,7 @@ def show_splice(study: Study) -> Table:
 
 @reading.facts("splice", *(f"near_{name}" for name in ON_SPLICE), "least", "least_form", "printed")
 def which_form_of_splice(study: Study) -> dict[str, object]:
-    """Say which forms of splice are within two standard errors of what is printed; which is best for CGENS."""
+    """Say which forms of splice are within two standard errors of the printed value; the best for CGENS."""
     evidence, facts, means = study.evidence("splice"), {}, {}
     for name in ON_SPLICE:
         found = {form: evidence.array("error", ["splice"], [f"{form}: {name}"]).ravel() for form in FORMS}

@@ -332,7 +332,7 @@ def draw_calls(study: Study) -> Figure:
             average = np.mean([curves[:shared] for curves in found], axis=0)
             draw_band(axes[len(labels)], calls, average, method, **style)
     for panel, label in zip(axes, (*labels, "average"), strict=False):
-        panel.set_title(label, fontsize=9)
+        panel.set_title(label.removesuffix(" official"), fontsize=9)
         panel.set(xscale="log")
     for panel in axes[::5]:
         panel.set_ylabel("test error (%)")

@@ -353,20 +353,24 @@ def how_methods_rank(study: Study) -> dict[str, float | str]:
     }
 
 
-@reading.facts("probable", "peer", "perc", "gauss", "stumps", "more_peer", "more_perc", "more_forest")
+@reading.facts("probable", "peer", "perc", "gauss", "stumps", "more_peer", "more_level", "better")
 def how_probable_it_is(study: Study) -> dict[str, float | str]:
-    """Return probabilities against the best method of today: practically equal, or worse for stumps."""
+    """Return probabilities against the best method of today: practically equal, or worse for stumps.
+
+    more_level: methods that are not most probably worse than it; better: the largest of the papers' methods.
+    """
     two, more = (whole(study, kind) for kind in KINDS[:2])
     found, others = against(two, best_peer(two)), against(more, best_peer(more))
     worse = [found[name].worse for name in STUMPS if name in found]
+    level = [f"{name} ({o.equal:.2f})" for name, o in others.items() if o.worse < max(o)]
     return {
         "peer": best_peer(two),
         "perc": found["SVM-Perc"].equal,
         "gauss": found["SVM-Gauss"].equal if "SVM-Gauss" in found else np.nan,
         "stumps": f"{min(worse):.1f} to {max(worse):.1f}",
         "more_peer": best_peer(more),
-        "more_perc": others["SVM-Perc"].equal,
-        "more_forest": others["RandomForest"].equal if "RandomForest" in others else np.nan,
+        "more_level": joined(level) or "none",
+        "better": max(o.better for by in (found, others) for name, o in by.items() if name not in PEERS),
     }
 
 

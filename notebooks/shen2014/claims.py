@@ -86,7 +86,7 @@ reading = Reading(
         Rule("table2", OWN_SETS, POOLED, evidence="fresh", **_FRESH),
         Rule(
             "table3", "CIFAR10", evidence="thousand", metric="error",
-            name="1000 training pictures a class", **_FIVE,
+            name="1000 training images a class", **_FIVE,
         ),
         Rule(
             "table3", "Scene15", evidence="centrist", method="census: {column}", metric="error",

@@ -219,7 +219,8 @@ def show_samples(study: Study) -> Table:
 def how_samples_differ(study: Study) -> dict[str, object]:
     """Say what splits of one sample of waveform give, what new samples, and what the benchmark's splits."""
     cells, ours = zip(*(_samples(study, "waveform", method) for method in REALISED), strict=True)
-    facts = dict(zip(_OF, np.mean(ours, axis=(0, 2)), strict=True))
+    means = np.mean([[errors.mean() for errors in of_machine] for of_machine in ours], axis=0)
+    facts = dict(zip(_OF, means, strict=True))
     share = facts["anew"] / 100.0
     chance = 100.0 * (share * (1.0 - share) / sum(IDA_SIZES["waveform"])) ** 0.5
     printed = np.mean([cell.value for cell in cells])

@@ -350,7 +350,7 @@ def which_reading_is_nearest(study: Study) -> dict[str, object]:
 
 @reading.facts("figure4", "error", "wrong", "kinds", "right")
 def how_scenes_are_taken(study: Study) -> dict[str, float]:
-    """Count the pictures that are shown, and as how many kinds the wrong ones are taken."""
+    """Count the images that are shown, and as how many kinds the wrong ones are taken."""
     evidence = study.evidence("figure4")
     right, wrong, taken = (
         evidence.runs(name, "Scene15", "CGENS-SLS")[0] for name in ("right", "wrong", "taken_for")

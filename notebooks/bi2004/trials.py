@@ -775,8 +775,8 @@ def all_of_forest(
 
     C is ``forest_C`` for 1000 examples and falls as 1 / n. Candidates are the columns of all three kernels at
     some random centers; a column must score more than ``forest_tau``, or a tolerance that is through with
-    linear columns before the rounds are (coarse). The gap is computed once, at the end. What is timed is a fit
-    that need not be the same on every computer.
+    linear columns before the rounds are (coarse). The gap is computed once, at the end. What is timed is a
+    fit that need not be the same on every computer.
     """
     n = ALL_ROWS - large.sizes["test"] - large.sizes["validation"]
     data = draw(trial, "Forest", large, n)

@@ -53,7 +53,7 @@ def signed_rank(differences: np.ndarray, rope: float, *, prior: float = 0.5, see
     Parameters
     ----------
     differences : ndarray of shape (n_datasets,)
-        One a dataset, negative where the first method errs less.
+        One a dataset, negative where the error of the first method is lower.
     rope : float
         Differences between -rope and rope count as none.
     prior : float, default=0.5
@@ -170,15 +170,6 @@ def friedman(comparison: Comparison) -> tuple[float, float]:
     """Return Friedman's statistic and its p-value: are all average ranks the same?"""
     found = stats.friedmanchisquare(*comparison.errors.round(10).T)
     return float(found.statistic), float(found.pvalue)
-
-
-def nemenyi(comparison: Comparison) -> pd.DataFrame:
-    """Return the p-values of all pairs of methods by Nemenyi's test: differences of average ranks."""
-    ranks = comparison.ranks
-    apart = np.abs(np.subtract.outer(ranks.to_numpy(), ranks.to_numpy()))
-    apart /= _rank_error(len(ranks), len(comparison.datasets))
-    found = stats.studentized_range.sf(apart, len(ranks), np.inf)
-    return pd.DataFrame(found, index=ranks.index, columns=ranks.index)
 
 
 def told_apart(comparison: Comparison, limit: float) -> list[tuple[int, int]]:
@@ -313,7 +304,7 @@ def how_masters_agree(study: Study) -> dict[str, float]:
     *("cgens_apart", "cgens_members", "cgens", "adaboost", "bagged_apart", "bagged", "exrm"),
 )
 def what_members_are_worth(study: Study) -> dict[str, float]:
-    """Return means over the six sets: how often members differ and err, and the ensemble's error."""
+    """Return means over the six sets: how often members differ, their error, and the ensemble's."""
     evidence = study.evidence("diversity")
 
     def mean(metric: str, method: str) -> float:
@@ -362,20 +353,24 @@ def how_methods_rank(study: Study) -> dict[str, float | str]:
     }
 
 
-@reading.facts("probable", "peer", "perc", "gauss", "stumps", "more_peer", "more_perc", "more_forest")
+@reading.facts("probable", "peer", "perc", "gauss", "stumps", "more_peer", "more_level", "better")
 def how_probable_it_is(study: Study) -> dict[str, float | str]:
-    """Return probabilities against the best method of today: practically equal, or worse for stumps."""
+    """Return probabilities against the best method of today: practically equal, or worse for stumps.
+
+    more_level: methods that are not most probably worse than it; better: the largest of the papers' methods.
+    """
     two, more = (whole(study, kind) for kind in KINDS[:2])
     found, others = against(two, best_peer(two)), against(more, best_peer(more))
     worse = [found[name].worse for name in STUMPS if name in found]
+    level = [f"{name} ({o.equal:.2f})" for name, o in others.items() if o.worse < max(o)]
     return {
         "peer": best_peer(two),
         "perc": found["SVM-Perc"].equal,
         "gauss": found["SVM-Gauss"].equal if "SVM-Gauss" in found else np.nan,
         "stumps": f"{min(worse):.1f} to {max(worse):.1f}",
         "more_peer": best_peer(more),
-        "more_perc": others["SVM-Perc"].equal,
-        "more_forest": others["RandomForest"].equal if "RandomForest" in others else np.nan,
+        "more_level": joined(level) or "none",
+        "better": max(o.better for by in (found, others) for name, o in by.items() if name not in PEERS),
     }
 
 

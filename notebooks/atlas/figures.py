@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,7 +11,7 @@ from matplotlib.figure import Figure
 from kernsemble.data.store import load
 from kernsemble.report.comparisons import significant
 from kernsemble.report.figures import PALETTE, draw_band, subplots
-from kernsemble.report.tables import Cell, Table, save_table, scale_note
+from kernsemble.report.tables import BOLD_RULE, Cell, Table, save_table, scale_note, show_summary
 from kernsemble.trials.evidence import Evidence
 from kernsemble.trials.study import Study
 from atlas.compare import (
@@ -327,11 +329,26 @@ def grid_of(study: Study, method: str) -> list[dict]:
     return study.protocol("arena")[f"grid_{METHODS[method][0]}"]
 
 
-def cells_of(study: Study, kind: Kind) -> dict[str, tuple[str, ...]]:
-    """Return the sets and methods of a comparison, complete or not, for a table of errors."""
-    evidence = study.evidence("arena")
+def show_errors(study: Study, kind: Kind) -> Table:
+    """Return the errors of a comparison, complete or not: the least of a set in bold, its equals marked."""
+    evidence, name = study.evidence("arena"), f"error_{kind.replace(' ', '_')}"
     labels = labels_of(evidence, kind)
-    return {"datasets": tuple(labels), "methods": serving(evidence, labels)}
+    methods = serving(evidence, labels)
+    table = show_summary(study, "arena", "error", datasets=labels, methods=methods, bold=True, save=name)
+    rows = []
+    for label, (first, *cells) in zip(labels, table.rows, strict=True):
+        means = {m: evidence.sample("error", dataset=label, method=m).mean for m in methods}
+        alike = [m for m, cell in zip(methods, cells, strict=True) if cell.bold]
+        least = min(map(means.get, alike), default=None)
+        quiet = [
+            cell if not cell.bold or means[m] == least else replace(cell, bold=False, mark="≈")
+            for m, cell in zip(methods, cells, strict=True)
+        ]
+        rows.append((first, *quiet))
+    bold = "Bold: the least error of a set. ≈: not distinguishable from it (paired t-tests, 5 %, Holm)."
+    table = replace(table, rows=tuple(rows), caption=table.caption.replace(BOLD_RULE, bold))
+    save_table(study, table, name)
+    return table
 
 
 def show_data(study: Study) -> Table:

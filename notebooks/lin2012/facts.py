@@ -5,6 +5,7 @@ Sets and methods have short names in the names of facts: ``reach.vowel_cw``, ``c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,25 +77,25 @@ def _among(labels: list[str]) -> str:
 
 
 @reading.facts(
-    "reach",
-    *names(NAMES.values(), ("level", *SHORT.values())),
-    *("fewer_least", "fewer_most", "cw1_least", "cw1_most"),
-)
+    "reach", "vowel_level", *names("vowel isolet", SHORT.values()), *names("fewer cw1", "least most")
+)  # fmt: skip
 def iterations_to_the_common_error(study: Study) -> dict[str, float]:
-    """Iterations of each method to the lowest error that all five reach, and that error.
+    """Iterations of each method to the lowest error that all five reach, on two sets, and that error on one.
 
-    ``fewer``: those of CW over MultiBoost's; ``cw1``: those of CW-1 over CW's.
+    Over all sets, ``fewer``: those of CW over MultiBoost's; ``cw1``: those of CW-1 over CW's.
     """
-    facts, shares, others, checkpoints = {}, [], [], checkpoints_of(study)
-    for label, name in NAMES.items():
-        curves = _runs(study, "curve", label, *FIVE)
-        needed = iterations_to_common_level(curves, checkpoints)
-        facts |= {f"{name}_{SHORT[method]}": n for method, n in zip(FIVE, needed, strict=True)}
-        facts[f"{name}_level"] = common_level(curves.mean(axis=0))
-        shares.append(needed[0] / needed[2])
-        others.append(needed[1] / needed[0])
-    spans = {"fewer_least": min(shares), "fewer_most": max(shares)}
-    return facts | spans | {"cw1_least": min(others), "cw1_most": max(others)}
+    curves = {label: _runs(study, "curve", label, *FIVE) for label in NAMES}
+    needed = {d: iterations_to_common_level(c, checkpoints_of(study)) for d, c in curves.items()}
+    facts = {"vowel_level": common_level(curves["VOWEL"].mean(axis=0))}
+    for label in ("VOWEL", "ISOLET"):
+        facts |= dict(zip(names([NAMES[label]], SHORT.values()), needed[label], strict=True))
+    own, stagewise, shared, *_ = np.transpose(list(needed.values()))
+    return facts | _ends("fewer", own / shared) | _ends("cw1", stagewise / own)
+
+
+def _ends(name: str, values: Sequence[float]) -> dict[str, float]:
+    """Return the least and the most of some values as two facts."""
+    return {f"{name}_least": min(values), f"{name}_most": max(values)}
 
 
 @reading.facts("mo", "iterations", "least", "most", "seconds")
@@ -112,21 +113,25 @@ def what_ada_mo_needs(study: Study) -> dict[str, float | str]:
         told.append(f"{needed[0] / needed[1]:.1f} on {label}")
         ratios.append(np.mean(seconds[:, 0] / seconds[:, 1]))
         longest.append(seconds[:, 0].max())
-    return {"iterations": joined(told), "least": min(ratios), "most": max(ratios), "seconds": max(longest)}
+    spans = {"least": min(ratios), "most": max(ratios)}
+    return {"iterations": joined(told), "seconds": max(longest)} | spans
 
 
-@reading.facts("clock", *names(NAMES.values(), "all solver newton"), *names("all newton", "least most"))
+CLOCK = ("vowel_all", "vowel_newton", "isolet_all", "isolet_solver", "signs_solver")
+
+
+@reading.facts("clock", *CLOCK, *names("all newton", "least most"))
 def seconds_of_methods(study: Study) -> dict[str, float]:
     """Seconds of MultiBoost by L-BFGS-B over CW's, in all and in the solver; in all, with Newton steps."""
-    facts, sets = {}, _all_sets(study, *BOTH, PAPER_SOLVER)
+    found, sets = {}, _all_sets(study, *BOTH, PAPER_SOLVER)
     for label, name in NAMES.items():
         ratios = np.log(time_ratios(sets, label))
-        facts[f"{name}_all"], facts[f"{name}_solver"] = np.exp(ratios.mean(axis=0))
+        found[f"{name}_all"], found[f"{name}_solver"] = np.exp(ratios.mean(axis=0))
         seconds = _runs(study, "seconds_curve", label, *BOTH)[:, :, -1]
-        facts[f"{name}_newton"] = np.mean(seconds[:, 1] / seconds[:, 0])
+        found[f"{name}_newton"] = np.mean(seconds[:, 1] / seconds[:, 0])
+    facts = {what: found[what] for what in CLOCK}
     for what in ("all", "newton"):
-        values = [facts[f"{name}_{what}"] for name in NAMES.values()]
-        facts |= {f"{what}_least": min(values), f"{what}_most": max(values)}
+        facts |= _ends(what, [found[f"{name}_{what}"] for name in NAMES.values()])
     return facts
 
 
@@ -136,7 +141,7 @@ def seconds_of_methods(study: Study) -> dict[str, float]:
     *("dense_fewer", "at_100"),
 )  # fmt: skip
 def what_the_figures_say(study: Study) -> dict[str, float | str]:
-    """Who errs least on which set, how often that is significant, and what a search and a model cost.
+    """Who has the least error on which set, how often by more than chance; what a search and a model cost.
 
     ``search``: the most on a set, over MultiBoost's; ``at_100``: sets where MultiBoost's mean curve is below
     that of CW at 100 distinct stumps.
@@ -257,7 +262,7 @@ def steps_12_and_13(study: Study) -> dict[str, float]:
 
 @reading.facts("modern", "leaves", "wine_leaves", "diverged", "worst")
 def leaves_and_divergence(study: Study) -> dict[str, float | str]:
-    """Leaves that CW uses, in percent; fits of LightGBM with two leaves on segment that err beyond 20 %."""
+    """Leaves that CW uses, in percent; on segment fits of LightGBM, two leaves, with an error beyond 20 %."""
     evidence, rounds = study.evidence("modern"), study.protocol("modern")["modern_rounds"]
     wine, *others = (
         100 * evidence.array("leaves", (label,), ("CW",)).mean() / (2 * rounds * N_CLASSES[label])
@@ -292,14 +297,17 @@ SELECTED = {"CIFAR10 GIST": "gist", "CIFAR10 pixels": "pixels"}
         SELECTED.values(),
         ["Cs", "cw", "small", "large", "lead", "lead_small", "classes_small", "classes_large"],
     ),
+    *("cw_largest", "multiboost_largest", "fits"),
 )
 def what_was_selected_for_multiboost(study: Study) -> dict[str, float | str]:
     """Selected C on CIFAR-10, and MultiBoost's errors where its C is at most 1000, and above.
 
     ``lead``: its mean error minus that of CW, over all runs and over those with the small C; ``classes``: in
-    which a stump has a weight.
+    which a stump has a weight. ``largest``: runs with the largest C of the grid, of those on all sets.
     """
-    facts: dict[str, float | str] = {}
+    chosen = np.concatenate([_runs(study, "C", label, *BOTH) for label in NAMES])
+    own, other = (chosen == COSTS[-1]).sum(axis=0)
+    facts: dict[str, float | str] = {"cw_largest": own, "multiboost_largest": other, "fits": len(chosen)}
     for label, name in SELECTED.items():
         (own_C, C), (own, errors) = (_runs(study, m, label, *BOTH).T for m in ("C", "error"))
         classes, small = _runs(study, "per_learner", label, "MultiBoost")[:, 0], C <= 1000

@@ -23,6 +23,15 @@ COLORS = {
     "CW": PALETTE[0], "CW-1": PALETTE[5], "MultiBoost": PALETTE[1], PAPER_SOLVER: PALETTE[1],
     "Ada.ECC": PALETTE[2], "Ada.MH": PALETTE[4], "Ada.MO": PALETTE[3],
 }  # fmt: skip
+CHOICES = {  # what the paper leaves open, in words
+    "tree_depth": "weak learner: stumps; depth of the trees beside them",
+    "fcd": "coordinate descent of CW in figures 1 to 5",
+    "lbfgsb_limit": "seconds after which L-BFGS-B ends",
+    "search": "data and rounds by which C is selected",
+    "coloring": "AdaBoost.ECC: coloring of a round",
+    "mh_stumps": "AdaBoost.MH: stumps in a round",
+    "code": "AdaBoost.MO: code",
+}
 # Coordinate descent is CW (once through the new weights: CW-1), darker the longer; L-BFGS-B is MultiBoost.
 _SOLVERS = {
     "FCD 1": COLORS["CW-1"], "FCD 2": COLORS["CW"], "FCD 5": "#1F4E79", "FCD 10": "#0B2545",

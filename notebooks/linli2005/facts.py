@@ -14,6 +14,7 @@ from kernsemble.report.verdicts import COMPARED
 from kernsemble.report.words import joined, names, span
 from kernsemble.trials.study import Study
 from linli2005.claims import (
+    FAMILIES,
     KERNELS,
     PERCEPTRONS,
     STUMPS,
@@ -54,8 +55,8 @@ def _told_apart(labels: tuple[str, ...], first: np.ndarray, second: np.ndarray) 
     return {label: by for label, q, by in zip(labels, p, lead, strict=True) if q < 0.05}
 
 
-def _who_errs_less(labels: tuple[str, ...], first: np.ndarray, second: np.ndarray) -> tuple[str, str]:
-    """Name the sets where each of two errs less, (runs, sets): paired t-tests, Holm over the sets."""
+def _who_leads(labels: tuple[str, ...], first: np.ndarray, second: np.ndarray) -> tuple[str, str]:
+    """Name the sets where each of two has the lower error, (runs, sets): paired t-tests, Holm over sets."""
     told = _told_apart(labels, first, second)
     return tuple(_among([label for label, by in told.items() if (by > 0) == who]) for who in (True, False))
 
@@ -74,7 +75,7 @@ def _machine(study: Study, label: str, method: str, runs: int) -> float:
 def who_wins(study: Study) -> dict[str, str]:
     """Name the sets where the machine is worse than AdaBoost (lost), or cannot be told from it (level)."""
     evidence, facts = study.evidence("table1"), {}
-    for name, methods in (("stumps", STUMPS), ("perceptrons", PERCEPTRONS)):
+    for name, methods in FAMILIES.items():
         best = {d: best_methods(evidence.array("error", [d], methods)[:, 0]) for d in TABLE_SETS}
         facts[f"lost_{name}"] = _among([d for d, (machine, *_) in best.items() if not machine])
         level = [d for d, (machine, *boosted) in best.items() if machine and any(boosted)]
@@ -276,31 +277,19 @@ def how_far_finite_ensembles_are(study: Study) -> dict[str, float]:
     }
 
 
-HARD_TOLD = {"stump": ("twonorm", "threenorm", "twonorm-n"), "perc": ("twonorm-n",)}
-
-
-@reading.facts(
-    "hard",
-    *CLEAN_SETS,
-    *names(CLEAN_SETS, ["se"]),
-    *(f"{base}_{label}" for base, labels in HARD_TOLD.items() for label in labels),
-)
+@reading.facts("hard", *CLEAN_SETS, *names(CLEAN_SETS, ["se"]), "stump_least", "stump_most")
 def what_hard_margins_cost(study: Study) -> dict[str, float]:
     """Return the change of SVM-Perc's error by hard margins on clean sets, on the same runs.
 
-    And errors of SVM-Stump and SVM-Perc with the selected C, on these runs.
+    ``stump``: the least and the largest change of that of SVM-Stump.
     """
-    facts = {}
-    for base, method in zip(HARD_TOLD, KERNELS[:2], strict=True):
-        for label in HARD_TOLD[base]:
-            runs = len(study.evidence("hard").runs("error", label, method))
-            facts[f"{base}_{label}"] = _machine(study, label, method, runs)
-    for label in CLEAN_SETS:
-        hard = study.evidence("hard").array("error", [label], ["SVM-Perc"]).ravel()
-        change = hard - study.evidence("table1").array("error", [label], ["SVM-Perc"], len(hard)).ravel()
-        spread = change.std(ddof=min(1, len(change) - 1)) / np.sqrt(len(change))
-        facts |= {label: change.mean(), f"{label}_se": spread}
-    return facts
+    hard = study.evidence("hard").array("error", CLEAN_SETS, KERNELS[:2])
+    change = hard - study.evidence("table1").array("error", CLEAN_SETS, KERNELS[:2], len(hard))
+    spread = change.std(axis=0, ddof=min(1, len(change) - 1)) / np.sqrt(len(change))
+    stump, perceptron = change.mean(axis=0).T
+    facts = {"stump_least": stump.min(), "stump_most": stump.max()}
+    facts |= dict(zip(CLEAN_SETS, perceptron, strict=True))
+    return facts | dict(zip(names(CLEAN_SETS, ["se"]), spread[:, 1], strict=True))
 
 
 @reading.facts(
@@ -310,15 +299,15 @@ def what_hard_margins_cost(study: Study) -> dict[str, float]:
     *names("points", ["least", "most", "by_set"]),
 )
 def which_kernel_errs_less(study: Study) -> dict[str, float | str]:
-    """Name the sets where SVM-Perc or SVM-Gauss errs less.
+    """Name the sets where SVM-Perc or SVM-Gauss has the lower error.
 
     ``alone``: by how much SVM-Gauss leads on the generated sets without ringnorm; ``points``: differences
-    on the real sets where one of the two errs less.
+    on the real sets where one of the two has the lower error.
     """
     evidence, facts = study.evidence("table1"), {}
     for kind, labels in (("real", REAL_SETS), ("generated", GENERATED_SETS)):
         own, other = np.moveaxis(evidence.array("error", labels, KERNELS[1:]), 2, 0)
-        facts[f"perceptron_{kind}"], facts[f"gauss_{kind}"] = _who_errs_less(labels, own, other)
+        facts[f"perceptron_{kind}"], facts[f"gauss_{kind}"] = _who_leads(labels, own, other)
         if kind == "real":
             apart = {label: abs(by) for label, by in _told_apart(labels, own, other).items()}
             facts["points_by_set"] = joined([f"{by:.1f} on {d}" for d, by in apart.items()]) or "none"
@@ -331,15 +320,15 @@ def which_kernel_errs_less(study: Study) -> dict[str, float | str]:
 def how_trees_compare(study: Study) -> dict[str, float | str]:
     """Compare SVM-Perc and SVM-Stump with trees on the same runs.
 
-    ``ahead``: generated sets where SVM-Perc errs less than all trees; ``behind``: generated sets where a tree
-    ensemble errs less than SVM-Stump; ``_real``: real sets where SVM-Perc or the forest errs less;
-    ``forest``: sets where the forest errs less than both boosting programs.
+    ``ahead``: generated sets where SVM-Perc has a lower error than all trees; ``behind``: where a tree
+    ensemble has a lower one than SVM-Stump; ``_real``: real sets where SVM-Perc or the forest has the lower
+    one; ``forest``: sets where the forest has a lower one than both boosting programs.
     """
     trees = study.evidence("modern").array("error", TABLE_SETS, TREES)
     machines = study.evidence("table1").array("error", TABLE_SETS, KERNELS[:2], len(trees))
     means, best = machines.mean(axis=0), trees.mean(axis=0)
     generated, real = ([TABLE_SETS.index(d) for d in some] for some in (GENERATED_SETS, REAL_SETS))
-    told = _who_errs_less(REAL_SETS, machines[:, real, 1], trees[:, real, 0])
+    told = _who_leads(REAL_SETS, machines[:, real, 1], trees[:, real, 0])
     return {
         "ahead": sum(means[k, 1] < best[k].min() for k in generated),
         "generated": len(generated),
@@ -356,19 +345,19 @@ CHOSEN_PERCEPTRONS = ("twonorm-n", "threenorm", "heart", "sonar")
 @reading.facts(
     "chosen_rounds",
     *("wins", "lead", "lead_100", "lead_1000", "noisy", "noisy_1000", "ahead", "behind"),
-    *("least_T", "most_T"),
-    *names(CHOSEN_PERCEPTRONS, "machine usual"),
+    *("least_T", "most_T", "sonar_machine"),
+    *names(CHOSEN_PERCEPTRONS, ["usual"]),
 )
 def what_choosing_t_changes(study: Study) -> dict[str, float | str]:
     """AdaBoost with T chosen beside SVM-Stump and fixed T, on the same runs.
 
     ``lead``: mean over sets of AdaBoost's error minus the machine's; ``ahead``, ``behind``: sets where the
-    machine or AdaBoost errs less. Over perceptrons: the errors of the machine and at T = 1000.
+    machine or AdaBoost has the lower error. ``usual``: errors over perceptrons at T = 1000.
     """
     chosen, table = study.evidence("chosen_rounds"), study.evidence("table1")
     boosted = chosen.array("error", TABLE_SETS, ["AB-Stump"])[:, :, 0]
     machine, hundred, thousand = np.moveaxis(table.array("error", TABLE_SETS, STUMPS, len(boosted)), 2, 0)
-    lead, told = (boosted - machine).mean(axis=0), _who_errs_less(TABLE_SETS, machine, boosted)
+    lead, told = (boosted - machine).mean(axis=0), _who_leads(TABLE_SETS, machine, boosted)
     noisy = [TABLE_SETS.index(label) for label in NOISY_SETS]
     T = chosen.array("T", TABLE_SETS, ["AB-Stump"]).mean(axis=0)
     facts = {
@@ -376,10 +365,10 @@ def what_choosing_t_changes(study: Study) -> dict[str, float | str]:
         "lead_100": (hundred - machine).mean(), "lead_1000": (thousand - machine).mean(),
         "noisy": lead[noisy].mean(), "noisy_1000": (thousand - machine)[:, noisy].mean(),
         "ahead": told[0], "behind": told[1], "least_T": T.min(), "most_T": T.max(),
+        "sonar_machine": _machine(study, "sonar", "SVM-Perc", len(boosted)),
     }  # fmt: skip
     for label in CHOSEN_PERCEPTRONS:
         runs = len(chosen.runs("error", label, "AB-Perc"))
-        facts[f"{label}_machine"] = _machine(study, label, "SVM-Perc", runs)
         facts[f"{label}_usual"] = _machine(study, label, "AB-Perc-1000", runs)
     return facts
 
@@ -398,13 +387,14 @@ def four_cells(study: Study, label: str, base: str) -> np.ndarray:
 
 @reading.facts(
     "norms",
-    *names((*BASES, *names(["noisy"], BASES)), "norm_J norm_all size_l1 size_l2"),
+    *names((*BASES, *names(["noisy"], BASES)), "norm_J norm_all size_l2"),
+    *names(["noisy"], BASES, ["size_l1"]),
     *("gap", "late", "drawn", "sets", "l1_size", "fits"),
 )
 def norm_and_size(study: Study) -> dict[str, float | str]:
     """Effects in points, mean over the sets: of the l1 norm instead of l2, of J hypotheses instead of all.
 
-    ``noisy``: on twonorm-n alone. ``gap``: the largest relative gap of a final fit over a known family;
+    ``noisy``: on twonorm-n alone. ``gap``: the largest of a final fit over a known family, in percent;
     ``late``: fits that used all their rounds; ``l1_size``: hypotheses with weight, the least and the largest
     mean over the runs of a set.
     """
@@ -417,12 +407,13 @@ def norm_and_size(study: Study) -> dict[str, float | str]:
             (f"noisy_{base}", cells[0]),
         ):
             facts |= {f"{start}_norm_J": l1_some - l2_some, f"{start}_norm_all": l1_all - l2_all}
-            facts |= {f"{start}_size_l1": l1_some - l1_all, f"{start}_size_l2": l2_some - l2_all}
+            facts[f"{start}_size_l2"] = l2_some - l2_all
+        facts[f"noisy_{base}_size_l1"] = cells[0, 0] - cells[0, 1]
     linear = [method for method in evidence.methods if method.startswith("l1")]
     rounds, sizes = (evidence.array(metric, NORM_SETS, linear) for metric in ("rounds", "size"))
     known = [method for method in linear if method != "l1, all perceptrons"]
     return facts | {
-        "gap": float(evidence.array("gap", NORM_SETS, known).max()),
+        "gap": 100 * float(evidence.array("gap", NORM_SETS, known).max()),
         "late": int((rounds >= protocol["n_rounds"]).sum()),
         "fits": rounds.size,
         "l1_size": span(sizes.mean(axis=0)),
@@ -438,8 +429,8 @@ def linear_programs_on_all_sets(study: Study) -> dict[str, float | str]:
     """LPBoost beside the machines on the same runs.
 
     ``sizes``: mean number of hypotheses, the least and the most of a set; ``boosted_noisy``: AdaBoost over
-    stumps on twonorm-n; ``late``: final fits that used all their rounds; ``gap``: the largest relative one,
-    over stumps; ``_C``: final fits with C at an end of the grid.
+    stumps on twonorm-n; ``late``: final fits that used all their rounds; ``gap``: the largest one over
+    stumps, in percent; ``_C``: final fits with C at an end of the grid.
     """
     evidence, facts = study.evidence("programs"), {}
     protocol = study.protocol("programs")
@@ -450,7 +441,7 @@ def linear_programs_on_all_sets(study: Study) -> dict[str, float | str]:
         facts[f"late_{base}"] = int((rounds >= protocol["n_rounds"]).sum())
     C = evidence.array("log2_C", TABLE_SETS)
     return facts | {
-        "gap": float(evidence.array("gap", TABLE_SETS, ["LPBoost-Stump"]).max()),
+        "gap": 100 * float(evidence.array("gap", TABLE_SETS, ["LPBoost-Stump"]).max()),
         "smallest_C": int((protocol["log2_C"][0] == C).sum()),
         "largest_C": int((protocol["log2_C"][-1] == C).sum()),
         "fits": C.size,
@@ -576,11 +567,17 @@ def how_far_from_singular_the_gaussian_kernel_is(study: Study) -> dict[str, str]
     }
 
 
+SAID = {
+    "stump": "SVM-Stump", "perc": "SVM-Perc, 64 spread", "generated": "SVM-Perc, 16 generated",
+    "boosted": "AB-Stump-1000", "light": "LightGBM",
+}  # fmt: skip
+
+
 @reading.facts(
     "thousand",
-    *("runs", "stump_first", "stump_last", "perc_first", "perc_last", "generated_last", "boosted_last"),
-    *("light_first", "light_last", "bayes", "best", "machines", "cells", "stump_seconds", "boosted_seconds"),
-    *("light_seconds", "perc_seconds", "generated_seconds"),
+    *names(SAID, "last seconds"),
+    *names("stump perc light", ["first"]),
+    *("runs", "bayes", "best", "machines", "cells"),
 )
 def what_a_thousand_times_the_rows_change(study: Study) -> dict[str, float | str]:
     """Mean errors over the three sets with the fewest and the most rows, and seconds with the most.
@@ -588,33 +585,21 @@ def what_a_thousand_times_the_rows_change(study: Study) -> dict[str, float | str
     ``best``: the learner of the least error on each set with the most rows; ``machines``: of the ``cells``, a
     set and a number of rows each, those in which a machine has the least mean error.
     """
-    evidence = study.evidence("thousand")
-    error = evidence.array("error", NOISY_SETS, at_sizes(*LEARNERS))
-    by_size = error.mean(axis=0).reshape(len(NOISY_SETS), len(LEARNERS), len(SIZES))
-    seconds = evidence.array("fit_seconds", NOISY_SETS, at_sizes(*LEARNERS)).mean(axis=(0, 1))
-    seconds = seconds.reshape(len(LEARNERS), len(SIZES))[:, -1]
-    means, place = by_size.mean(axis=0), {name: k for k, name in enumerate(LEARNERS)}
-    stump, perc, generated = (place[name] for name in MACHINES)
-    boosted, light = place["AB-Stump-1000"], place["LightGBM"]
-    least = by_size.argmin(axis=1)
+    evidence, shape = study.evidence("thousand"), (len(NOISY_SETS), len(LEARNERS), len(SIZES))
+    errors, seconds = (evidence.array(m, NOISY_SETS, at_sizes(*LEARNERS)) for m in ("error", "fit_seconds"))
+    by_size, longest = (values.mean(axis=0).reshape(shape) for values in (errors, seconds))
+    least, means = by_size.argmin(axis=1), by_size.mean(axis=0)
     winners = [f"{LEARNERS[k]} on {label}" for k, label in zip(least[:, -1], NOISY_SETS, strict=True)]
-    return {
-        "runs": len(error),
-        "stump_first": means[stump, 0],
-        "stump_last": means[stump, -1],
-        "perc_first": means[perc, 0],
-        "perc_last": means[perc, -1],
-        "generated_last": means[generated, -1],
-        "boosted_last": means[boosted, -1],
-        "light_first": means[light, 0],
-        "light_last": means[light, -1],
+    facts: dict[str, float | str] = {
+        "runs": len(errors),
         "bayes": evidence.array("error", NOISY_SETS, ["Bayes"]).mean(),
         "best": joined(winners),
         "machines": int((least < len(MACHINES)).sum()),
         "cells": least.size,
-        "stump_seconds": seconds[stump],
-        "boosted_seconds": seconds[boosted],
-        "light_seconds": seconds[light],
-        "perc_seconds": seconds[perc],
-        "generated_seconds": seconds[generated],
+    }
+    for short, learner in SAID.items():
+        k = LEARNERS.index(learner)
+        facts |= {f"{short}_last": means[k, -1], f"{short}_seconds": longest[:, k, -1].mean()}
+    return facts | {
+        f"{short}_first": means[LEARNERS.index(SAID[short]), 0] for short in ("stump", "perc", "light")
     }

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from fractions import Fraction
+from itertools import product
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,14 +13,21 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch
 
 from kernsemble.report.comparisons import holm, mean_and_spread, paired_p_value
-from kernsemble.report.figures import PALETTE, draw_band, draw_boundary, draw_classes, subplots
+from kernsemble.report.figures import (
+    PALETTE,
+    draw_band,
+    draw_boundary,
+    draw_classes,
+    draw_error_bars,
+    subplots,
+)
 from kernsemble.report.published import own_cells
-from kernsemble.report.tables import Cell, Table, save_table, scale_note, show_choices
+from kernsemble.report.tables import Cell, Table, save_table, scale_note
 from kernsemble.trials.bench import Draw
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
-from linli2005.claims import KERNELS, z_scores
+from linli2005.claims import KERNELS, PERCEPTRONS, STUMPS, z_scores
 from linli2005.facts import BASES, CELLS, UPDATED, four_cells, updates_beside_printed
 from linli2005.regularized import UPDATES
 from linli2005.theory import perceptron_weights, stump_weights
@@ -40,9 +46,7 @@ from linli2005.trials import (
     sides_of,
 )
 
-METHODS = (
-    "SVM-Stump", "SVM-Perc", "SVM-Gauss", "AB-Stump-100", "AB-Stump-1000", "AB-Perc-100", "AB-Perc-1000",
-)  # fmt: skip
+METHODS = (*KERNELS, *STUMPS[1:], *PERCEPTRONS[1:])
 
 
 def draw_sampling(study: Study) -> Figure:
@@ -69,23 +73,23 @@ def draw_disagreement(study: Study) -> Figure:
     titles = {"area": "area where they differ", "probability": "probability of a point there"}
     titles |= {"excess": "excess error"}
     for panel, (metric, title) in zip(axes, titles.items(), strict=True):
-        look = {"orientation": "horizontal", "widths": 0.6, "patch_artist": True}
-        boxes = panel.boxplot(evidence.array(metric)[:, 0], **look)
-        for k, method in enumerate(evidence.methods):
-            _color_box(boxes, k, PALETTE["Perc" in method], filled=method.startswith("SVM"))
+        for k, (method, values) in enumerate(
+            zip(evidence.methods, evidence.array(metric)[:, 0].T, strict=True)
+        ):
+            _draw_box(panel, values, k + 1, PALETTE["Perc" in method], filled=method.startswith("SVM"))
         panel.set(title=title, xlabel="percent", xlim=(0, None))
     axes[0].set_yticks(range(1, len(evidence.methods) + 1), evidence.methods)
     axes[0].invert_yaxis()
     return figure
 
 
-def _color_box(boxes: dict[str, list], k: int, color: str, *, filled: bool) -> None:
-    """Give one box of a plot, its whiskers, median and fliers a color."""
-    boxes["boxes"][k].set(edgecolor=color, facecolor=to_rgba(color, 0.35) if filled else "none")
-    boxes["medians"][k].set(color=color, linewidth=2)
-    boxes["fliers"][k].set(markeredgecolor=color, markersize=3)
-    for line in (*boxes["whiskers"][2 * k : 2 * k + 2], *boxes["caps"][2 * k : 2 * k + 2]):
-        line.set(color=color)
+def _draw_box(axes: Axes, values: np.ndarray, place: int, color: str, *, filled: bool) -> None:
+    """Draw quartiles, median and range of some values, lying, in one color."""
+    line, parts = {"color": color}, ("whiskerprops", "capprops")
+    look = dict.fromkeys(parts, line) | {"medianprops": line | {"linewidth": 2}}
+    look |= {"boxprops": {"edgecolor": color, "facecolor": to_rgba(color, 0.35) if filled else "none"}}
+    look |= {"flierprops": {"markeredgecolor": color, "markersize": 3}}
+    axes.boxplot(values, positions=[place], orientation="horizontal", widths=0.6, patch_artist=True, **look)
 
 
 def draw_where(study: Study) -> Figure:
@@ -124,20 +128,20 @@ def draw_selection(study: Study) -> Figure:
     return figure
 
 
-def draw_base_learners(study: Study, exhibit: str = "base_learner") -> Figure:
+def draw_base_learners(study: Study) -> Figure:
     """Draw the test error of AdaBoost over perceptrons for several base learners; dotted: printed."""
-    evidence, cells = study.evidence(exhibit), {(c.row, c.column): c for c in own_cells(study)}
+    evidence, cells = study.evidence("base_learner"), {(c.row, c.column): c for c in own_cells(study)}
     names, labels = evidence.methods, evidence.datasets
     figure, axes = subplots(1, len(labels), size=(2.2 * len(labels) + 2.5, 3.2), sharey=True, squeeze=False)
     for panel, label in zip(axes[0], labels, strict=True):
         curves = [evidence.curves("error", dataset=label, method=name) for name in names]
-        for k, rounds in enumerate(study.protocol(exhibit)["rounds"]):
+        looks = zip(study.protocol("base_learner")["rounds"], "os", ("#999999", "black"), strict=True)
+        for k, (rounds, marker, color) in enumerate(looks):
             means, bars = zip(*(_mean_and_error(curve[:, k]) for curve in curves), strict=True)
-            panel.errorbar(
-                means, range(len(names)), xerr=bars, fmt="os"[k % 2], label=f"T = {rounds}", color=PALETTE[k]
-            )
-            printed = float(cells[label.replace("-near", ""), f"AB-Perc-{rounds}"].mean)
-            panel.axvline(printed, color=PALETTE[k], linestyle=":", linewidth=1)
+            look = {"fmt": marker, "color": color, "label": f"T = {rounds}"}
+            panel.errorbar(means, range(len(names)), xerr=bars, **look)
+            printed = float(cells[label, f"AB-Perc-{rounds}"].mean)
+            panel.axvline(printed, color=color, linestyle=":", linewidth=1)
         panel.set(title=label, xlabel="test error (%)")
         panel.set_yticks(range(len(names)), names)
     axes[0, 0].invert_yaxis()
@@ -177,28 +181,26 @@ def draw_rounds(study: Study) -> Figure:
 
 
 def draw_modern(study: Study) -> Figure:
-    """Draw by how much the other machines and tree ensembles err more than SVM-Perc, on the same runs."""
+    """Draw how far the errors of other machines and tree ensembles are above SVM-Perc's, on the same runs."""
     tables, trees = study.evidence("table1"), study.evidence("modern")
     labels = [label for label in trees.datasets if label in tables.datasets]
     figure, axes = subplots(size=(7.5, 5.6))
     series = [(tables, "SVM-Stump", "o", 0), (tables, "SVM-Gauss", "D", 2)]
-    series += [
-        (trees, name, mark, 3 + k) for k, (name, mark) in enumerate(zip(trees.methods, "^v<", strict=False))
-    ]
+    series += [(trees, name, mark, k) for name, mark, k in zip(trees.methods, "^v<", (3, 4, 5), strict=False)]
     axes.axvline(0, color=PALETTE[1], linewidth=1, label="SVM-Perc")
     for row, label in enumerate(labels):
+        own, first = (
+            evidence.sample("error", dataset=label, method=name).values
+            for evidence, name in ((tables, "SVM-Perc"), (trees, trees.methods[0]))
+        )
         for k, (evidence, name, marker, color) in enumerate(series):
-            both = [evidence.sample("error", dataset=label, method=name).values]
-            both += [tables.sample("error", dataset=label, method="SVM-Perc").values]
-            runs = min(
-                len(trees.sample("error", dataset=label, method=trees.methods[0]).values), *map(len, both)
-            )
-            if runs:
-                mean, bar = _mean_and_error(both[0][:runs] - both[1][:runs])
+            errors = evidence.sample("error", dataset=label, method=name).values
+            if runs := min(map(len, (errors, own, first))):
+                mean, bar = _mean_and_error(errors[:runs] - own[:runs])
                 look = {"color": PALETTE[color], "markersize": 4, "elinewidth": 1}
                 place, said = row + 0.14 * (k - 2), name if row == 0 else None
                 axes.errorbar(mean, place, xerr=bar, fmt=marker, label=said, **look)
-    axes.set(xlabel="points of test error more than SVM-Perc")
+    axes.set(xlabel="points of test error above SVM-Perc")
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
@@ -216,11 +218,12 @@ def draw_thousand(study: Study) -> Figure:
                 found = [
                     evidence.sample(metric, dataset=label, method=name).values for name in at_sizes(learner)
                 ]
-                there = [k for k, values in enumerate(found) if len(values)]
-                if there:
-                    means, bars = zip(*(_mean_and_error(found[k]) for k in there), strict=True)
-                    rows, look = [SIZES[k] for k in there], {"color": color, "marker": "o", "markersize": 3}
-                    panel.errorbar(rows, means, yerr=bars, label=learner, linewidth=1, **look)
+                rows = [n for n, values in zip(SIZES, found, strict=True) if len(values)]
+                if rows:
+                    runs = min(filter(None, map(len, found)))
+                    values = np.column_stack([values[:runs] for values in found if len(values)])
+                    look = {"color": color, "markersize": 3, "linewidth": 1}
+                    draw_error_bars(panel, rows, values, learner, **look)
         bayes = evidence.sample("error", dataset=label, method="Bayes").values
         if len(bayes):
             top.axhline(bayes.mean(), color="#888888", linestyle="--", linewidth=1)
@@ -283,17 +286,22 @@ RINGS_BEST = "ringnorm, mean of norm 1"
 
 
 def _show(
-    study: Study, name: str, header: tuple[str, ...], rows: dict[str, Callable[[], list[str]]], caption: str
+    study: Study,
+    name: str,
+    header: tuple[str, ...],
+    places: dict[str, tuple],
+    row: Callable[..., list[str]],
+    caption: str,
 ) -> Table:
-    """Save a table and return it; the row of a set whose trials wait is empty."""
+    """Save a table with ``row(*place)`` for each named place; the row of what waits is empty."""
     body = []
-    for label, values in rows.items():
+    for label, place in places.items():
         try:
-            texts = values()
+            texts = row(*place)
         except IncompleteEvidenceError:
             texts = [""] * (len(header) - 1)
         body.append(tuple(map(Cell, (label, *texts))))
-    table = Table(header, tuple(body), f"{scale_note(study)}{caption}")
+    table = Table(header, tuple(body), f"{scale_note(study)}{caption}".strip())
     save_table(study, table, name)
     return table
 
@@ -325,18 +333,11 @@ def show_ringnorm(study: Study) -> Table:
             texts += [_said(evidence.array("error", [name], [method]).ravel()), f"{z[label, method]:.1f}"]
         return texts
 
-    rows = {
-        f"{label}, {method}": lambda label=label, method=method: row(label, method)
-        for label in ("ringnorm", "ringnorm-n")
-        for method in METHODS
-    }
-    header = (
-        *("cell", "printed", "declared: norm 2", "z, norm 2"),
-        *("best reading: norm 1", "z, norm 1"),
-    )
+    places = {", ".join(place): place for place in product(("ringnorm", "ringnorm-n"), METHODS)}
+    header = ("cell", "printed", "declared: norm 2", "z, norm 2", "best reading: norm 1", "z, norm 1")
     over = _over(evidence, "error", ("ringnorm", "ringnorm-near"), METHODS)
     caption = f"Test error ± standard error over {over}, by the norm of the mean of class 2."
-    return _show(study, "ringnorm", header, rows, caption)
+    return _show(study, "ringnorm", header, places, row, caption)
 
 
 def show_updates(study: Study) -> Table:
@@ -347,14 +348,14 @@ def show_updates(study: Study) -> Table:
         texts = [f"{_said(errors)}{' ✓' if abs(z) <= 2 else ''}" for errors, z in found]
         return [_printed(study, UPDATED[label], f"AB-Perc-{rounds}"), *texts]
 
-    rows = {
-        f"{label}, T = {rounds}": lambda label=label, k=k, rounds=rounds: row(label, k, rounds)
+    places = {
+        f"{label}, T = {rounds}": (label, k, rounds)
         for label in UPDATED
         for k, rounds in enumerate(study.protocol("updates")["rounds"])
     }
     over = _over(study.evidence("updates"), "error", UPDATED, UPDATES)
     caption = f"Test error ± standard error over {over}. ✓ within two standard errors of the printed one."
-    return _show(study, "updates", ("set", "printed", *UPDATES), rows, caption)
+    return _show(study, "updates", ("set", "printed", *UPDATES), places, row, caption)
 
 
 def show_paired(study: Study) -> Table:
@@ -363,15 +364,15 @@ def show_paired(study: Study) -> Table:
     done = [label for label in REAL_SETS if evidence.is_complete(label, *KERNELS[1:])]
     errors = {label: evidence.array("error", [label], KERNELS[1:])[:, 0].T for label in done}
     p = np.array([paired_p_value(*pair) for pair in errors.values()])
-    rows = {
-        label: lambda label=label, raw=raw, after=after: [
-            _said(np.subtract(*errors[label])), f"{raw:.4f}", f"{after:.3f}",
-        ]
+    places = {
+        label: (errors[label], raw, after)
         for label, raw, after in zip(done, p, holm(p) if done else p, strict=True)
-    }  # fmt: skip
+    }
     over = _over(evidence, "error", done, KERNELS[1:])
     caption = f"Points of test error, mean ± standard error over {over}; p of the paired t-test."
-    return _show(study, "paired", ("set", "SVM-Perc - SVM-Gauss", "p", "p, Holm"), rows, caption)
+    header = ("set", "SVM-Perc - SVM-Gauss", "p", "p, Holm")
+    row = lambda both, raw, after: [_said(np.subtract(*both)), f"{raw:.4f}", f"{after:.3f}"]  # noqa: E731
+    return _show(study, "paired", header, places, row, caption)
 
 
 def show_beside(study: Study, exhibit: str, pairs: dict[str, str], said: str = "") -> Table:
@@ -391,47 +392,37 @@ def show_beside(study: Study, exhibit: str, pairs: dict[str, str], said: str = "
                 texts += ["", ""]
         return texts
 
-    rows = {label: lambda label=label: row(label) for label in evidence.datasets}
-    header = (
-        "set",
-        *(f"{name}{own}" for pair in pairs.items() for name, own in zip(pair, (said, ""), strict=True)),
-    )
+    header = ("set", *(name for method, machine in pairs.items() for name in (f"{method}{said}", machine)))
     over = _over(evidence, "error", evidence.datasets, pairs)
-    caption = f"Test error ± standard error over {over}. {evidence.status}".strip()
-    return _show(study, f"{exhibit}_error", header, rows, caption)
+    caption = f"Test error ± standard error over {over}. {evidence.status}"
+    places = {label: (label,) for label in evidence.datasets}
+    return _show(study, f"{exhibit}_error", header, places, row, caption)
 
 
 def show_norms(study: Study) -> Table:
     """Return the errors of two norms over J hypotheses and over all."""
-    rows = {
-        f"{label}, {base}": lambda label=label, base=base: list(map(_said, four_cells(study, label, base).T))
-        for base in BASES
-        for label in study.evidence("norms").datasets
-    }
     evidence, drawn = study.evidence("norms"), study.protocol("norms")["n_drawn"]
+    places = {f"{label}, {base}": (study, label, base) for base in BASES for label in evidence.datasets}
     over = _over(evidence, "error", evidence.datasets, evidence.methods)
     caption = (
         f"Test error ± standard error over {over}, the same in all columns. J: {drawn} drawn hypotheses."
     )
-    return _show(study, "norms", ("set", *CELLS), rows, caption)
+    row = lambda *place: list(map(_said, four_cells(*place).T))  # noqa: E731
+    return _show(study, "norms", ("set", *CELLS), places, row, caption)
 
 
 def show_eigenvalues(study: Study) -> Table:
     """Return the smallest eigenvalues of the Gram matrices."""
     evidence = study.evidence("theorems")
-    rows = {
-        label: lambda label=label: [
-            _said(evidence.array("eigenvalue", [label], [method]).ravel()) for method in evidence.methods
-        ]
-        for label in evidence.datasets
-    }
+    places = {label: (label,) for label in evidence.datasets}
     over = _over(evidence, "eigenvalue", evidence.datasets, evidence.methods)
     caption = (
         "Smallest eigenvalue of the Gram matrix, in units of Δ (the constant of the kernel); mean ± standard "
         f"error over {over}. {evidence.status}"
-    ).strip()
+    )
     header = ("set", *(f"{name} kernel" for name in evidence.methods))
-    return _show(study, "theorems_eigenvalue", header, rows, caption)
+    row = lambda label: list(map(_said, evidence.array("eigenvalue", [label])[:, 0].T))  # noqa: E731
+    return _show(study, "theorems_eigenvalue", header, places, row, caption)
 
 
 def show_readings(study: Study, machine: str, name: str) -> Table:
@@ -443,43 +434,26 @@ def show_readings(study: Study, machine: str, name: str) -> Table:
             return "–"
         return _said(evidence.array(machine, [label], [reading]).ravel())
 
-    rows = {
-        label: lambda label=label: [text(label, reading) for reading in evidence.methods]
-        for label in evidence.datasets
-    }
+    row = lambda label: [text(label, reading) for reading in evidence.methods]  # noqa: E731
+    places = {label: (label,) for label in evidence.datasets}
     over = _over(evidence, machine, evidence.datasets, evidence.methods)
     caption = (
         f"Change of the test error of {machine} in points, mean ± standard error over {over}. "
         f"–: the reading does not concern the set. {evidence.status}"
-    ).strip()
-    return _show(study, name, ("set", *evidence.methods), rows, caption)
+    )
+    return _show(study, name, ("set", *evidence.methods), places, row, caption)
 
 
-CHOICES = {
+CHOICES = {  # what the paper leaves open, in words
     "scaling": "scaling of the features",
     "missing_votes": "votes84: a vote that is neither yes nor no",
     "folds": "folds of the cross-validation",
     "ties": "which of equally good parameters",
-    "perfect_error": "AdaBoost: error that a perfect hypothesis counts as",
+    "perfect_error": "AdaBoost: error that a perfect hypothesis counts as (1/1001)",
     "rcd_updates": "random coordinate descent: number of updates",
     "rcd_start": "random coordinate descent: start",
     "rcd_directions": "random coordinate descent: directions",
 }
-
-
-def show_open_choices(study: Study) -> Table:
-    """Return what the paper leaves open in words, with small numbers as fractions."""
-    table = show_choices(study)
-    values = {name: choice.value for name, choice in study.choices.items()}
-
-    def shown(cell: Cell, value: object) -> Cell:
-        small = isinstance(value, float) and value < 1
-        return Cell(str(Fraction(value).limit_denominator(10_000))) if small else cell
-
-    rows = tuple(
-        (Cell(CHOICES[row[0].text]), shown(row[1], values[row[0].text]), *row[2:]) for row in table.rows
-    )
-    return replace(table, rows=rows)
 
 
 STEPS = (

@@ -26,7 +26,7 @@ from shen2014.alternatives import (
 )
 from shen2014.claims import CLASSES, ENDS, FOURIER, LP_INTERIOR, LP_SIMPLEX, PERCEPTRON, STATEMENTS, reading
 from shen2014.facts import LABELS, MULTICLASS, printed_cells, printed_errors
-from shen2014.machines import KINDS, POOLED, RIVALS, VIEWS, view_names
+from shen2014.machines import KINDS, POOLED, RIVALS, VIEWS
 from shen2014.pictures import BY_CENSUS, LATE
 from shen2014.seconds import LIBLINEAR, OWN
 from shen2014.trials import ENSEMBLES, MACHINES, OFFICIAL_SETS, TIMED_SETS, printed_label
@@ -98,14 +98,13 @@ def show_s3_readings(study: Study) -> Table:
 
 @reading.facts(
     "fresh",
-    *("sets", "runs", "cells", "agree", "one_pool", "worse", "left", "lost", "image"),
-    *("on_par", "on_par_one", "features", "features_one", "holding"),
+    *("sets", "cells", "agree", "one_pool", "worse", "left", "lost", "image", "holding"),
 )
 def what_fresh_pools_change(study: Study) -> dict[str, object]:
     """Count the cells within two standard errors of the printed value, with one pool and with fresh ones.
 
     worse: of those above the printed value with one pool, how many agree; left: those that do not agree with
-    fresh pools; lost: those that agree with one pool only; on_par, features: what decides two parts of S3.
+    fresh pools; lost: those that agree with one pool only; holding: parts of S3.
     """
     cells, printed = _fresh(study), printed_cells(study.root)
     fresh = {key: off(study, ("table2", *key), values) for key, values in cells.items()}
@@ -117,10 +116,8 @@ def what_fresh_pools_change(study: Study) -> dict[str, object]:
         for (row, m), e in cells.items()
     }
     parts = next(claim for claim in own_claims(study) if claim.id == "S3").parts
-    deciding = both_readings(study)
     return {
         "sets": len({row for row, _ in cells}),
-        "runs": joined([str(n) for n in sorted({len(values) for values in cells.values()})]),
         "cells": len(cells),
         "agree": sum(abs(z) <= 2 for z in fresh.values()),
         "one_pool": sum(abs(z) <= 2 for z in once.values()),
@@ -128,11 +125,7 @@ def what_fresh_pools_change(study: Study) -> dict[str, object]:
         "left": joined([f"{row} {said[row, m]}" for row, m in cells if abs(fresh[row, m]) > 2]) or "none",
         "lost": joined([row for row, m in cells if abs(once[row, m]) <= 2 < abs(fresh[row, m])]) or "none",
         "image": joined([text for (row, m), text in said.items() if row == "image" and m in PERCEPTRON]),
-        "on_par": deciding["level"][2],
-        "on_par_one": deciding["level"][1],
-        "features": deciding["features_less"][2],
-        "features_one": deciding["features_less"][1],
-        "holding": sum(bool(parts[name].rule.keeps(values[2])) for name, values in deciding.items()),
+        "holding": sum(parts[name].rule.keeps(v[2]) for name, v in both_readings(study).items()),
     }
 
 
@@ -150,19 +143,8 @@ def _least(study: Study, label: str, method: str) -> float:
 
 @reading.facts(
     "intercept",
-    *_ON_RINGNORM,
-    *(
-        "gap",
-        "gap_LPBoost",
-        "gap_print",
-        "runs",
-        "C_always",
-        "imbalance_CGENS",
-        "imbalance_LPBoost",
-        "machine",
-        "prices",
-    ),
-    *("without", "others_most", "others_set", "others", "others_runs", "penalty"),
+    *(*_ON_RINGNORM, "gap", "gap_LPBoost", "gap_print", "runs", "imbalance_CGENS", "imbalance_LPBoost"),
+    *("machine", "prices", "without", "others_most", "others_set", "others", "penalty"),
 )
 def what_the_intercept_does(study: Study) -> dict[str, object]:
     """Say what a free intercept is worth on ringnorm, how much of it by prices, and what on other sets.
@@ -179,7 +161,6 @@ def what_the_intercept_does(study: Study) -> dict[str, object]:
         facts[f"{name}_exchange"] = swapped.min()
         facts[f"imbalance_{name}"] = 100.0 * np.mean(_curves(study, "imbalance", ring, f"{name}, none"))
     printed = printed_cells(study.root)
-    curves = [_curves(study, "curve", ring, f"CGENS, {i}") for i in ("free", "none")]
     without = _curves(study, "exchanged", ring, "CGENS, free")
     moved = {
         row: _least(study, label, "CGENS, none") - _least(study, label, "CGENS, free")
@@ -193,21 +174,18 @@ def what_the_intercept_does(study: Study) -> dict[str, object]:
         for name in ("CGENS", "LPBoost")
     ]
     most = max(moved, key=lambda row: abs(moved[row]))
-    runs = {len(_curves(study, "curve", LABELS[row], "CGENS, free")) for row in moved}
     return facts | {
         "gap": facts["CGENS_none"] - facts["CGENS_free"],
         "gap_LPBoost": facts["LPBoost_none"] - facts["LPBoost_free"],
         "gap_print": printed["table1", "ringnorm", "LPBoost"].value
         - printed["table1", "ringnorm", "CGENS"].value,
-        "runs": len(curves[0]),
-        "C_always": "at every value of $C$" if (curves[0] < curves[1]).all() else "at most values of $C$",
+        "runs": len(without),
         "machine": facts["CGENS_none"] - facts["CGENS_exchange"],
         "prices": facts["CGENS_exchange"] - facts["CGENS_free"],
         "without": without.mean(axis=0).min(),
         "others_most": f"{moved[most]:+.2f}",
         "others_set": most,
         "others": len(moved),
-        "others_runs": joined([str(n) for n in sorted(runs)]),
         "penalty": np.abs(penalty).max(),
     }
 
@@ -237,26 +215,19 @@ def show_samples(study: Study) -> Table:
     return Table(header, tuple(rows), caption)
 
 
-@reading.facts(
-    "samples",
-    *("runs", "printed", "chance", *_OF),
-    *(f"{kind}_{name}" for kind in ("stump", "perceptron", "fourier") for name in _OF),
-)
+@reading.facts("samples", "runs", "printed", "chance", *_OF)
 def how_samples_differ(study: Study) -> dict[str, object]:
     """Say what splits of one sample of waveform give, what new samples, and what the benchmark's splits."""
-    facts, means, printed = {}, [], []
-    for method in REALISED:
-        cell, ours = _samples(study, "waveform", method)
-        means.append([errors.mean() for errors in ours])
-        printed.append(cell.value)
-        facts |= {f"{method.partition(':')[0]}_{name}": m for name, m in zip(_OF, means[-1], strict=True)}
-    facts |= dict(zip(_OF, np.mean(means, axis=0), strict=True))
+    cells, ours = zip(*(_samples(study, "waveform", method) for method in REALISED), strict=True)
+    means = np.mean([[errors.mean() for errors in of_machine] for of_machine in ours], axis=0)
+    facts = dict(zip(_OF, means, strict=True))
     share = facts["anew"] / 100.0
     chance = 100.0 * (share * (1.0 - share) / sum(IDA_SIZES["waveform"])) ** 0.5
-    return {**facts, "runs": len(ours[0]), "printed": np.mean(printed), "chance": chance}
+    printed = np.mean([cell.value for cell in cells])
+    return {**facts, "runs": len(ours[0][0]), "printed": printed, "chance": chance}
 
 
-@reading.facts("realisations", "subsets", "by_means", "by_both", "p_means", "p_both", "cells", "best")
+@reading.facts("realisations", "subsets", "by_means", "by_both", "p_both", "cells")
 def which_five_of_ten(study: Study) -> dict[str, object]:
     """Rank realisations 1 to 5 among all sets of five of the ten, by nearness to the printed means.
 
@@ -281,15 +252,12 @@ def which_five_of_ten(study: Study) -> dict[str, object]:
     ]
     distances = [by[0].sum(axis=0), (by[0] + by[1]).sum(axis=0)]
     ranks = [1 + int((d < d[0]).sum()) for d in distances]
-    best = subsets[int(distances[1].argmin())]
     return {
         "subsets": len(subsets),
         "by_means": ranks[0],
         "by_both": ranks[1],
-        "p_means": ranks[0] / len(subsets),
         "p_both": ranks[1] / len(subsets),
         "cells": len(places),
-        "best": joined([str(1 + k) for k in best]),
     }
 
 
@@ -312,7 +280,7 @@ def show_splice(study: Study) -> Table:
 
 @reading.facts("splice", *(f"near_{name}" for name in ON_SPLICE), "least", "least_form", "printed")
 def which_form_of_splice(study: Study) -> dict[str, object]:
-    """Say which forms of splice are within two standard errors of the print, and which is best for CGENS."""
+    """Say which forms of splice are within two standard errors of the printed value; the best for CGENS."""
     evidence, facts, means = study.evidence("splice"), {}, {}
     for name in ON_SPLICE:
         found = {form: evidence.array("error", ["splice"], [f"{form}: {name}"]).ravel() for form in FORMS}
@@ -329,7 +297,7 @@ _REAL = ("glass", "segment", "vowel", "vehicle", "wine", "iris")
 
 @reading.facts("real_votes", *_REAL, "near", "near_signs", "gained", "lost")
 def what_real_votes_give(study: Study) -> dict[str, object]:
-    """Set AdaBoost.MH with real votes beside that with signs, and beside the print."""
+    """Set AdaBoost.MH with real votes beside that with signs, and beside the printed values."""
     facts, near = {}, {}
     for row in _REAL:
         real = study.evidence("real_votes").array("error", [row], [REAL_VOTES]).ravel()
@@ -403,48 +371,39 @@ def whether_two_columns_changed_places(study: Study) -> dict[str, object]:
     }
 
 
-@reading.facts("entries", "stumps", "cosines", "stump_price", "cosine_price", "sizes", "break_even")
+@reading.facts("entries", "stump_price", "cosine_price", "sizes", "break_even")
 def what_an_entry_costs(study: Study) -> dict[str, object]:
     """Divide the ratio of seconds by the ratio (support vectors) / (hypotheses): the price of one entry.
 
     Above 1 an entry of the kernel costs more than the output of a hypothesis, below 1 less.
     """
-    evidence, prices = study.evidence("prediction"), {}
-    for machine, ensemble in zip(MACHINES, ENSEMBLES, strict=True):
+    evidence, prices = study.evidence("prediction"), []
+    for pair in zip(MACHINES, ENSEMBLES, strict=True):
         seconds, sizes = (
-            np.median(evidence.array(metric, TIMED_SETS, (machine, ensemble)), axis=0)
-            for metric in ("eval_seconds", "size")
+            np.median(evidence.array(metric, TIMED_SETS, pair), axis=0) for metric in ("eval_seconds", "size")
         )
-        ratio, counts = seconds[:, 0] / seconds[:, 1], sizes[:, 0] / sizes[:, 1]
-        prices[ensemble] = ratio, counts, ratio / counts
-    (stumps, cosines) = (prices[name] for name in ENSEMBLES)
-    texts = [
-        joined([f"{row} {r:.2g} ({c:.1f})" for row, r, c in zip(TIMED_SETS, ratio, counts, strict=True)])
-        for ratio, counts, _ in (stumps, cosines)
-    ]
-    prices = [float(np.exp(np.log(found[2]).mean())) for found in (stumps, cosines)]
+        counts = sizes[:, 0] / sizes[:, 1]
+        prices.append(float(np.exp(np.log(seconds[:, 0] / seconds[:, 1] / counts).mean())))
     return {
-        "stumps": texts[0],
-        "cosines": texts[1],
         "stump_price": prices[0],
         "cosine_price": prices[1],
         "break_even": round(500.0 / prices[1], -2),
-        "sizes": f"{cosines[1].min():.1f} to {cosines[1].max():.1f}",
+        "sizes": f"{counts.min():.1f} to {counts.max():.1f}",  # of cosines
     }
 
 
-@reading.facts("training_ends", "runs", *ENDS)
+@reading.facts("training_ends", *ENDS)
 def how_long_training_takes(study: Study) -> dict[str, object]:
     """Say the seconds of all four at the printed ends of figure 2, the fastest first."""
     evidence, methods = study.evidence("training_ends").require(), (OWN, LIBLINEAR, LP_SIMPLEX, LP_INTERIOR)
-    facts: dict[str, object] = {"runs": len(evidence.runs("rounds_curve", "MNIST", OWN))}
+    facts: dict[str, object] = {}
     for of, metric in ENDS.items():
         runs = [[run[-1] for run in evidence.runs(metric, "MNIST", m)] for m in methods]
         facts[of] = in_order(methods, [np.mean(seconds) for seconds in runs], ".1f")
     return facts
 
 
-@reading.facts("growing", "rows", "support", "support_share", "single", "price", "price_single", "same")
+@reading.facts("growing", "support_share", "single", "price", "price_single", "same")
 def how_prediction_grows(study: Study) -> dict[str, object]:
     """Say how support vectors grow with the rows, and what a cosine costs in double and single precision.
 
@@ -459,8 +418,6 @@ def how_prediction_grows(study: Study) -> dict[str, object]:
     )
     prices = [(seconds[0] / sizes[0]) / (seconds[1] / sizes[1]) for seconds in (double, single)]
     return {
-        "rows": joined([f"{n:,}" for n in counts]),
-        "support": joined([f"{n:,.0f}" for n in sizes[0]]),
         "support_share": 100.0 * sizes[0, -1] / counts[-1],
         "single": float(np.median(double[1] / single[1])),
         "price": float(np.median(prices[0])),
@@ -488,28 +445,17 @@ def how_machines_reach_their_limits(study: Study) -> dict[str, object]:
     }
 
 
-@reading.facts(
-    "views", "kernels", *VIEWS, *(f"{name}_{what}" for name in VIEWS for what in ("pooled", "simple", "easy"))
-)
+@reading.facts("views", "kernels", *VIEWS)
 def what_views_are_worth(study: Study) -> dict[str, str]:
-    """Say which mixture of views errs least, how long each search takes, and where the weight goes."""
+    """Say which mixture of views has the lowest error, how long each search takes, and what has a weight."""
     evidence, facts, methods = study.evidence("views").require(), {}, (POOLED, *RIVALS)
     for label in VIEWS:
         errors, seconds = (evidence.array(m, [label], methods)[:, 0] for m in ("error", "search_seconds"))
         times = in_order(methods, seconds.mean(axis=0), ".1f")
         means, best = in_order(methods, errors.mean(axis=0)), best_and_rest(methods, errors, "%")
         facts[label] = f"{best}; errors: {means}; seconds: {times}"
-        for what, method in (("pooled", POOLED), ("simple", "SimpleMKL"), ("easy", "EasyMKL")):
-            shares = view_shares(np.mean(evidence.runs("weights", label, method), axis=0), label)
-            facts[f"{label}_{what}"] = ", ".join(f"{name} {share:.2f}" for name, share in shares.items())
     counts = evidence.array("kernels", VIEWS, methods).mean(axis=(0, 1))
     return {**facts, "kernels": in_order(methods, counts, ".1f")}
-
-
-def view_shares(weights: np.ndarray, label: str) -> dict[str, float]:
-    """Return the share of the weight on each view, over its widths."""
-    names = view_names(label)
-    return dict(zip(names, weights.reshape(-1, len(names)).sum(axis=0), strict=True))
 
 
 def _beside(study: Study, row: str, other: dict[str, np.ndarray]) -> dict[str, object]:
@@ -521,10 +467,10 @@ def _beside(study: Study, row: str, other: dict[str, np.ndarray]) -> dict[str, o
         declared = study.evidence("table3").array("error", [row], [method]).mean()
         said.append(f"{method} {errors.mean():.1f} (z {z:+.1f}; {declared:.1f} before, {cell.value} printed)")
         near += abs(z) <= 2
-    return {"said": joined(said), "near": int(near), "runs": len(next(iter(other.values())))}
+    return {"said": joined(said), "near": int(near)}
 
 
-@reading.facts("thousand", "said", "near", "runs", "mh_spread")
+@reading.facts("thousand", "said", "near", "mh_spread")
 def what_a_thousand_pictures_give(study: Study) -> dict[str, object]:
     """Set CIFAR-10 on 1000 pictures a class beside table III and the printed values."""
     evidence = study.evidence("thousand").require()
@@ -532,7 +478,7 @@ def what_a_thousand_pictures_give(study: Study) -> dict[str, object]:
     return _beside(study, "CIFAR10", errors) | {"mh_spread": errors["AdaBoost.MH"].std(ddof=1)}
 
 
-@reading.facts("centrist", "said", "near", "first", "runs", "sobel")
+@reading.facts("centrist", "said", "near", "first", "sobel")
 def what_census_transforms_give(study: Study) -> dict[str, object]:
     """Set Scene15 by CENTRIST beside table III and the printed values; sobel: errors with both channels."""
     evidence = study.evidence("centrist").require()

@@ -15,7 +15,7 @@ from kernsemble.report.comparisons import significant
 from kernsemble.report.ledger import LedgerRow, judge_cell
 from kernsemble.report.published import PrintedCell, read_cells
 from kernsemble.report.verdicts import COMPARED, LATE, Verdict
-from kernsemble.report.words import best_and_rest, in_order, joined
+from kernsemble.report.words import in_order, joined
 from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from shen2014.claims import (
@@ -29,7 +29,7 @@ from shen2014.claims import (
     oracle_calls,
     reading,
 )
-from shen2014.classes import READINGS, RIVALS
+from shen2014.classes import READINGS
 from shen2014.trials import (
     ENSEMBLES,
     FAMILIES,
@@ -87,7 +87,7 @@ def judged(study: Study, exhibit: str, rows: Iterable[str], method: str) -> list
 
 
 def agreement(study: Study, exhibit: str, rows: Iterable[str], method: str) -> str:
-    """Say how many cells of a method match the print, which do not, and by how much."""
+    """Say how many cells of a method match the printed values, which do not, and by how much."""
     cells = judged(study, exhibit, rows, method)
     off = np.array([cell.ours - float(cell.printed) for cell in cells])
     parts = [f"{sum(cell.verdict == 'match' for cell in cells)} of {len(cells)} match"]
@@ -111,15 +111,11 @@ def equal_as_printed(cell: LedgerRow) -> bool:
     return all(ours is not None and f"{ours:.2f}" == f"{float(theirs):.2f}" for ours, theirs in pairs)
 
 
-_LONGEST = ("table1", "table2", "table3", "multiple_kernels", "draws")
-
-
-@reading.facts("work", "all", *_LONGEST, "rest")
+@reading.facts("work", "all")
 def how_many_hours(study: Study) -> dict[str, float]:
-    """Return the hours of one processor that the exhibits took."""
-    hours = {name: study.evidence(name).require().seconds / 3600.0 for name in study.exhibits}
-    longest = {name: hours[name] for name in _LONGEST}
-    return {**longest, "all": sum(hours.values()), "rest": sum(hours.values()) - sum(longest.values())}
+    """Return the hours of one processor that all exhibits took."""
+    rows = [row for name in study.exhibits for row in study.evidence(name).require().current.values()]
+    return {"all": sum(row.seconds for row in rows) / 3600.0}
 
 
 @reading.facts("figure1", "CGENS", "AdaBoost")
@@ -134,29 +130,14 @@ _GROWN = ("AdaBoost", "LPBoost", "CGENS")
 
 @reading.facts(
     "table1",
-    *("order", "digit", *TABLE1, "heart_SVM", "heart_CGENS", "lower", "upper", "searches", "exponents"),
+    *("order", "digit", *TABLE1, "lower", "upper", "searches", "others"),
     *(f"rounds_{method}" for method in _GROWN),
-    *("german_rounds", "others"),
 )
 def what_table_1_says(study: Study) -> dict[str, object]:
-    """Say how table I agrees; heart split by split; where the search for C ends; what 500 rounds give."""
+    """Say how table I agrees; where the search for C ends; what 500 rounds give."""
     evidence, exponents = study.evidence("table1"), study.protocol("table1")["log2_C"]
     facts = {method: agreement(study, "table1", LABELS, method) for method in TABLE1}
-    facts["order"] = in_which_order(mean_errors(study, "table1", LABELS.values(), TABLE1), TABLE1)
-    facts["digit"] = to_the_digit(study, "table1", TABLE1)
-    for method in ("SVM", "CGENS"):
-        errors = evidence.array("error", [LABELS["heart"]], [method])[:, 0, 0]
-        facts[f"heart_{method}"] = (
-            f"{', '.join(f'{e:.0f}' for e in errors)} %, {errors.mean():.1f} % on average"
-        )
-    found = np.log2(evidence.array("C", LABELS.values(), ["CGENS"]))[:, :, 0]
-    spans = zip(LABELS, found.min(axis=0), found.max(axis=0), strict=True)
-    facts |= {
-        "lower": int((found == min(exponents)).sum()),
-        "upper": int((found == max(exponents)).sum()),
-        "searches": found.size,
-        "exponents": ", ".join(f"{row} {low:.0f} to {high:.0f}" for row, low, high in spans),
-    }
+    found = np.log2(evidence.array("C", LABELS.values(), ["CGENS"]))
     for method in _GROWN:
         printed = printed_errors(study, "table1", LABELS, [method])[:, 0]
         means = [
@@ -165,13 +146,16 @@ def what_table_1_says(study: Study) -> dict[str, object]:
         ]
         selected, whole = (f"{e.mean():.2f} % ({np.abs(e - printed).mean():.2f} points off)" for e in means)
         facts[f"rounds_{method}"] = f"{selected} with the number selected, {whole} with all 500"
-    rounds = evidence.array("rounds", [LABELS["german"]], ["AdaBoost"])
-    facts["german_rounds"] = f"{rounds.min():.0f} to {rounds.max():.0f}"
     off = [(c.row, m) for m in TABLE1 for c in judged(study, "table1", LABELS, m) if c.verdict != "match"]
-    facts["others"] = (
-        joined([f"{row} ({m})" for row, m in off if (row, m) != ("german", "AdaBoost")]) or "none"
-    )
-    return facts
+    others = [f"{row} ({m})" for row, m in off if (row, m) != ("german", "AdaBoost")]
+    return facts | {
+        "order": in_which_order(mean_errors(study, "table1", LABELS.values(), TABLE1), TABLE1),
+        "digit": to_the_digit(study, "table1", TABLE1),
+        "lower": int((found == min(exponents)).sum()),
+        "upper": int((found == max(exponents)).sum()),
+        "searches": found.size,
+        "others": joined(others) or "none",
+    }
 
 
 def _dashed(method: str) -> str:
@@ -181,40 +165,25 @@ def _dashed(method: str) -> str:
 @reading.facts(
     "table2",
     *("cosines", "perceptrons", "digit", *(_dashed(m) for m in (*FOURIER, *PERCEPTRON))),
-    *("behind", "behind_two", "behind_others", "features", "features_printed"),
-    *("over_stumps", "over_stumps_printed", "over_perceptrons", "over_perceptrons_printed"),
+    *("behind_two", "behind_others"),
 )
 def what_table_2_says(study: Study) -> dict[str, object]:
-    """Say how table II agrees; how far perceptron CGENS is behind its machine; what cosines are worth.
+    """Say how table II agrees, and where perceptron CGENS is behind its kernel machine.
 
-    behind_two: how much of it comes from image and splice; features: random ones less Fourier CGENS;
-    over_stumps: on how many sets cosines serve CGENS better.
+    behind_two: how much of the mean over all sets comes from image and splice.
     """
     methods = (*FOURIER, *PERCEPTRON)
     facts = {_dashed(m): agreement(study, "table2", LABELS, m) for m in methods}
-    means = {m: mean_errors(study, "table2", LABELS.values(), [m])[:, 0] for m in methods}
-    printed = {m: printed_errors(study, "table2", LABELS, [m])[:, 0] for m in methods}
-    for name, half in (("cosines", FOURIER), ("perceptrons", PERCEPTRON)):
-        facts[name] = in_which_order(np.column_stack([means[m] for m in half]), half)
-    behind = means["perceptron:CGENS"] - means["perceptron:SVM"]
+    halves = {"cosines": FOURIER, "perceptrons": PERCEPTRON}
+    means = {name: mean_errors(study, "table2", LABELS.values(), half) for name, half in halves.items()}
+    facts |= {name: in_which_order(means[name], half) for name, half in halves.items()}
+    behind = means["perceptrons"][:, 3] - means["perceptrons"][:, 2]
     two = np.isin(list(LABELS), ("image", "splice"))
-    facts |= {
+    return facts | {
         "digit": to_the_digit(study, "table2", methods),
-        "behind": behind.mean(),
         "behind_two": behind[two].sum() / len(behind),
         "behind_others": behind[~two].mean(),
-        "features": (means["fourier:RFF"] - means["fourier:CGENS"]).mean(),
-        "features_printed": (printed["fourier:RFF"] - printed["fourier:CGENS"]).mean(),
     }
-    stumps = mean_errors(study, "table1", LABELS.values(), ["CGENS"])[:, 0]
-    stumps_printed = printed_errors(study, "table1", LABELS, ["CGENS"])[:, 0]
-    for name, ours, theirs in (
-        ("stumps", stumps, stumps_printed),
-        ("perceptrons", means["perceptron:CGENS"], printed["perceptron:CGENS"]),
-    ):
-        facts[f"over_{name}"] = int((means["fourier:CGENS"] < ours).sum())
-        facts[f"over_{name}_printed"] = int((printed["fourier:CGENS"] < theirs).sum())
-    return facts
 
 
 DRAWN = {f"stump:{name}": ("table1", name) for name in TABLE1} | {
@@ -226,7 +195,6 @@ _SMOOTH = ("stump:SVM", "stump:CGENS", "fourier:RFF", "fourier:SVM", "fourier:CG
 
 @reading.facts(
     "draws",
-    *(_dashed(m) for m in DRAWN),
     *("printed", "within", "outside", "official", "official_match", "left", "left_perceptrons"),
     *("splice", "splice_perceptrons", "waveform_least", "waveform_most", "others"),
 )
@@ -236,28 +204,23 @@ def which_means_lie_outside(study: Study) -> dict[str, object]:
     official: how many of these belong to sets of which we have the benchmark's splits; official_match: how
     many of them match there.
     """
-    facts, outside, less = {}, [], []
+    outside, less = [], []
     for method, (exhibit, column) in DRAWN.items():
         printed = printed_errors(study, exhibit, LABELS, [column])[:, 0]
         errors = np.array([study.evidence("draws").runs("errors", row, method)[0] for row in LABELS])
-        means, spreads = errors.mean(axis=1), errors.std(axis=1, ddof=1)
-        rows = [
-            (row, f"{row} (printed {theirs:.2f}, ours {mean:.2f} ± {spread:.2f})")
-            for row, theirs, mean, spread in zip(LABELS, printed, means, spreads, strict=True)
-            if abs(theirs - mean) > spread
-        ]
-        within = f"{len(LABELS) - len(rows)} of {len(LABELS)} within"
-        facts[_dashed(method)] = f"{within}; not {joined([text for _, text in rows])}" if rows else within
-        outside += [(row, method, exhibit, column) for row, _ in rows]
+        off = printed - errors.mean(axis=1)
+        far = np.abs(off) > errors.std(axis=1, ddof=1)
+        outside += [(row, method, exhibit, column) for row, is_far in zip(LABELS, far, strict=True) if is_far]
         if method in _SMOOTH:
-            less.append((printed - means)[list(LABELS).index("waveform")])
+            less.append(off[list(LABELS).index("waveform")])
     official = [place for place in outside if place[0] in OFFICIAL_SETS]
     left = [p for p in official if judged(study, p[2], [p[0]], p[3])[0].verdict != "match"]
     splice = [place for place in outside if place[0] == "splice"]
     rest = [row for row, *_ in outside if row not in OFFICIAL_SETS and row != "splice"]
-    return facts | {
-        "printed": len(DRAWN) * len(LABELS),
-        "within": len(DRAWN) * len(LABELS) - len(outside),
+    printed = len(DRAWN) * len(LABELS)
+    return {
+        "printed": printed,
+        "within": printed - len(outside),
         "outside": len(outside),
         "official": len(official),
         "official_match": len(official) - len(left),
@@ -271,19 +234,18 @@ def which_means_lie_outside(study: Study) -> dict[str, object]:
     }
 
 
-@reading.facts("calls", "AdaBoost", "CGENS", "numbers", "ahead", "most", "wins", "losses", "always")
+@reading.facts("calls", "numbers", "ahead", "most", "wins", "losses", "always")
 def who_is_ahead_at_equal_calls(study: Study) -> dict[str, object]:
-    """Say who errs less at equal numbers of oracle calls, on average and set by set."""
+    """Say who has the lower error at equal numbers of oracle calls, on average and set by set."""
     evidence, calls = study.evidence("table1"), [f"{count:,}" for count in oracle_calls(study)]
-    means = {
-        m: np.array([np.mean(evidence.runs("by_calls", d, m), axis=0) for d in LABELS.values()])
+    boosted, own = (
+        np.array([np.mean(evidence.runs("by_calls", d, m), axis=0) for d in LABELS.values()])
         for m in ("AdaBoost", "CGENS")
-    }
-    less = means["CGENS"] - means["AdaBoost"]
+    )
+    less = own - boosted
     ahead = [count for count, d in zip(calls, less.mean(axis=0), strict=True) if d < 0]
     lost = [row for row, d in zip(LABELS, less[:, -1], strict=True) if d > 0]
     return {
-        **{m: ", ".join(f"{mean:.2f}" for mean in values.mean(axis=0)) for m, values in means.items()},
         "numbers": joined(calls),
         "ahead": joined(ahead) or "no number of",
         "most": calls[-1],
@@ -302,21 +264,13 @@ _KINDS = {
 
 @reading.facts(
     "pools",
-    *(name.replace(" ", "-") for name in FAMILIES),
     *(f"{what}_{kind}" for kind in _KINDS for what in ("master", "choice", *_GROWN)),
-    *(
-        "farthest",
-        "nearer",
-        "fresh_first",
-        "image_printed",
-        "image_once",
-        "image_fresh",
-    ),
+    *("farthest", "nearer", "fresh_first"),
 )
 def master_or_choice(study: Study) -> dict[str, object]:
-    """Say whether CGENS is ahead by its master or by its pool, and which pool is nearest to the print.
+    """Say whether CGENS is ahead by its master or by its pool, and which pool comes nearest to the table.
 
-    farthest, nearer: points from the print of one pool on the ball, at least, and of other choices, at most.
+    farthest, nearer: points that one pool on the ball is off, at least, and that other choices are, at most.
     """
     evidence = study.evidence("pools")
     means = {  # family: sets x methods, after the last round
@@ -326,12 +280,6 @@ def master_or_choice(study: Study) -> dict[str, object]:
         for family in FAMILIES
     }
     facts: dict[str, object] = {}
-    for family, errors in means.items():
-        first = int((errors.argmin(axis=1) == 2).sum())
-        text = (
-            f"{in_order(_GROWN, errors.mean(axis=0))}; CGENS errs least on {first} of {len(_POOL_SETS)} sets"
-        )
-        facts[family.replace(" ", "-")] = text
     off = {}
     for kind, (exhibit, prefix, families) in _KINDS.items():
         average = np.array([means[family].mean(axis=0) for family in families])
@@ -343,33 +291,26 @@ def master_or_choice(study: Study) -> dict[str, object]:
             found = {f: float(np.abs(means[f][:, k] - printed).mean()) for f in families}
             facts[f"{method}_{kind}"] = in_order(list(found), list(found.values()))
             off |= {(method, f): distance for f, distance in found.items()}
-    once, image = "perceptrons ball once", list(means["perceptrons ball once"][-1])
-    fresh = list(means["perceptrons ball fresh"][-1])
-    printed = printed_errors(study, "table2", ["image"], [f"perceptron:{method}" for method in _GROWN])[0]
+    once = "perceptrons ball once"
     others = [d for (_, f), d in off.items() if f.startswith("perceptrons") and f != once]
     first = [m for m in _GROWN if str(facts[f"{m}_perceptrons"]).startswith("perceptrons ball fresh")]
     return facts | {
         "farthest": min(off[method, once] for method in _GROWN),
         "nearer": max(others),
         "fresh_first": joined(first) or "no method",
-        "image_printed": joined([f"{error:.2f}" for error in printed]),
-        "image_once": joined([f"{error:.1f}" for error in image]),
-        "image_fresh": joined([f"{error:.1f}" for error in fresh]),
     }
 
 
 @reading.facts(
     "table3",
-    *("uci", "vision", "all", *SHORT, *(f"seconds_{label}" for label in VISION_SETS)),
-    *("over_multiboost", "over_mh", "scenes_least", "scenes_most", "cifar_least", "cifar_most"),
-    *("C_always", "C_mostly", "near", "uci_wins", "exchanged_vowel", "exchanged_segment"),
+    *("uci", "vision", "all", *SHORT, "over_multiboost", "over_mh"),
+    *("scenes_least", "scenes_most", "cifar_least", "cifar_most", "C_always", "uci_wins"),
 )
 def what_table_3_says(study: Study) -> dict[str, object]:
-    """Say in what order the methods come, how far they agree with the print, and what their last fits take.
+    """Say in what order the methods come, and how far they agree with the printed values.
 
-    exchanged: ECC and CGENS-SLS on a set, each beside the printed value of the other.
     over_mh: on which vision sets CGENS-SLS is faster; C_always: on which sets all C of MultiBoost are the
-    largest; near: how far the three best mean ranks are apart.
+    largest.
     """
     evidence = study.evidence("table3")
     groups = {"uci": UCI_SETS, "vision": VISION_SETS, "all": tuple(MULTICLASS)}
@@ -377,9 +318,6 @@ def what_table_3_says(study: Study) -> dict[str, object]:
     facts = {name: in_which_order(means[name], CLASSES) for name in groups}
     for name, method in zip(SHORT, CLASSES, strict=True):
         facts[name] = agreement(study, "table3", MULTICLASS, method)
-    for label in VISION_SETS:
-        seconds = [np.array(evidence.runs("seconds_curve", label, m))[:, -1].mean() for m in CLASSES]
-        facts[f"seconds_{label}"] = in_order(CLASSES, seconds, ".1f")
     for name, rival in (("multiboost", "MultiBoost"), ("mh", "AdaBoost.MH")):
         faster = [label for label in VISION_SETS if is_faster(evidence, label, rival)]
         facts[f"over_{name}"] = joined(faster) or "no set"
@@ -389,48 +327,30 @@ def what_table_3_says(study: Study) -> dict[str, object]:
         ("scenes", worse[VISION_SETS.index("Scene15")]),
     ):
         facts |= {f"{name}_least": row.min(), f"{name}_most": row.max()}
-    largest = 2.0 ** max(study.protocol("table3")["log2_C_exponential"])
-    share = {d: (evidence.array("C", [d], ["MultiBoost"]) == largest).mean() for d in MULTICLASS}
-    columns = ("AdaBoost.ECC", "CGENS-SLS")
-    for label in ("vowel", "segment"):
-        ours = mean_errors(study, "table3", [label], columns)[0]
-        theirs = printed_errors(study, "table3", [label], columns)[0, ::-1]
-        pairs = zip(columns, ours, theirs, strict=True)
-        facts[f"exchanged_{label}"] = joined([f"{m} {o:.1f} beside {t:.1f}" for m, o, t in pairs])
-    uci, ranks = means["uci"], np.sort(mean_ranks(means["all"]))
+    largest, uci = 2.0 ** max(study.protocol("table3")["log2_C_exponential"]), means["uci"]
+    always = [d for d in MULTICLASS if (evidence.array("C", [d], ["MultiBoost"]) == largest).all()]
     return facts | {
-        "C_always": joined([label for label, s in share.items() if s == 1]) or "no set",
-        "C_mostly": joined([label for label, s in share.items() if 0.5 < s < 1]) or "no other",
-        "near": ranks[2] - ranks[0],
+        "C_always": joined(always) or "no set",
         "uci_wins": int(np.isclose(uci[:, 3], uci.min(axis=1)).sum()),
     }
 
 
-_OF_VOWEL = ("stumps", "all", "quarter", "speakers", "rows", "perceptrons", "cosines", "MH", "ECC")
-
-
-@reading.facts("vowel", *_OF_VOWEL, "nearest", "nearest_spread")
+@reading.facts("vowel", "nearest", "nearest_spread")
 def which_reading_is_nearest(study: Study) -> dict[str, object]:
-    """Say how far each reading of vowel's row is from the print, and which is nearest for CGENS-SLS."""
-    evidence, printed = study.evidence("vowel"), printed_cells(study.root)
-    facts, distances, spreads = {}, {}, {}
-    for name, full in zip(_OF_VOWEL, (*READINGS, *RIVALS), strict=True):
-        errors = evidence.array("error", ["vowel"], [full])
-        column = full.split(",")[0] if full in RIVALS else "CGENS-SLS"
-        off = errors.mean() - printed["table3", "vowel", column].value
-        facts[name] = f"{errors.mean():.1f} %, {off:+.1f} points from the printed value"
-        if full in READINGS:
-            distances[full], spreads[full] = abs(off), errors.std(ddof=1)
-    best, spread = min(distances, key=distances.get), float(printed["table3", "vowel", "CGENS-SLS"].spread)
+    """Say which reading of vowel's row is nearest to the printed value of CGENS-SLS."""
+    printed = printed_cells(study.root)["table3", "vowel", "CGENS-SLS"]
+    found = {full: study.evidence("vowel").array("error", ["vowel"], [full]) for full in READINGS}
+    distances = {full: abs(errors.mean() - printed.value) for full, errors in found.items()}
+    best, spread = min(distances, key=distances.get), float(printed.spread)
     near = "within" if distances[best] <= spread else "beyond"
     count = f"{sum(d <= spread for d in distances.values())} of {len(distances)} readings are within it"
-    facts["nearest"] = f"{best}, {distances[best]:.1f} points away, {near} the printed {spread} ({count})"
-    return {**facts, "nearest_spread": spreads[best]}
+    nearest = f"{best}, {distances[best]:.1f} points away, {near} the printed {spread} ({count})"
+    return {"nearest": nearest, "nearest_spread": found[best].std(ddof=1)}
 
 
 @reading.facts("figure4", "error", "wrong", "kinds", "right")
 def how_scenes_are_taken(study: Study) -> dict[str, float]:
-    """Count the pictures that are shown, and as how many kinds the wrong ones are taken."""
+    """Count the images that are shown, and as how many kinds the wrong ones are taken."""
     evidence = study.evidence("figure4")
     right, wrong, taken = (
         evidence.runs(name, "Scene15", "CGENS-SLS")[0] for name in ("right", "wrong", "taken_for")
@@ -485,20 +405,10 @@ def how_near_the_limit_is(study: Study) -> dict[str, float | str]:
 MIXED_SETS = ("banana", "heart", "ringnorm", "thyroid", "titanic", "twonorm", "waveform")
 
 
-@reading.facts("multiple_kernels", *MIXED_SETS, "widths", "features")
+@reading.facts("multiple_kernels", "widths", "features")
 def what_mixtures_cost(study: Study) -> dict[str, str]:
-    """Say which mixture of kernels errs least on each set, and what both mixtures cost beside the search."""
+    """Say what both mixtures of kernels cost beside the search for a width."""
     evidence, facts = study.evidence("multiple_kernels"), {}
-    for label in MIXED_SETS:
-        errors, seconds, kernels = (
-            evidence.array(metric, [label], MIXTURES)[:, 0]
-            for metric in ("error", "search_seconds", "kernels")
-        )
-        counts = ", ".join(f"{count:.0f}" for count in kernels.mean(axis=0))
-        times = in_order(MIXTURES, seconds.mean(axis=0), ".1f")
-        facts[label] = (
-            f"{best_and_rest(MIXTURES, errors, '%')}; seconds: {times}; kernels with a weight: {counts}"
-        )
     errors, seconds, problems = (
         evidence.array(metric, MIXED_SETS, MIXTURES).mean(axis=0)
         for metric in ("error", "search_seconds", "problems")
@@ -514,7 +424,7 @@ def what_mixtures_cost(study: Study) -> dict[str, str]:
 
 @reading.facts("prediction", *TIMED_SETS, "least_support", "most_support")
 def from_which_size_on(study: Study) -> dict[str, object]:
-    """Say from which size on an ensemble errs as little as the machine, and how many times faster it is."""
+    """Say from which size on an ensemble's error is as low as the machine's, and how much faster it is."""
     evidence, facts = study.evidence("prediction"), {}
     for label in TIMED_SETS:
         pairs = zip(MACHINES, ENSEMBLES, strict=True)
@@ -538,35 +448,18 @@ def _compared(study: Study, label: str, machine: str, ensemble: str) -> str:
     return f"{machine}, {error:.2f} %: {equal}; {last}"
 
 
-_GROUPS = {"all": (*UCI_SETS, *PRINTED_VISION), "had": (*UCI_SETS, *VISION_SETS)}
-
-
-@reading.facts(
-    "print",
-    *("S2", "S3"),
-    *(f"S5_{name}{what}" for name in _GROUPS for what in ("", "_vision")),
-    *("features", "features_ahead"),
-)
+@reading.facts("print", "S2", "S5_vision", "S5_had", "S5_had_vision")
 def what_checks_say_of_the_printed_numbers(study: Study) -> dict[str, object]:
-    """Say the printed means and mean ranks of tables I to III, in order.
-
-    features: by how much printed means of random features and Fourier CGENS differ, over all thirteen sets.
-    """
-    stumps = printed_errors(study, "table1", LABELS, TABLE1)
-    pools = printed_errors(study, "table2", LABELS, (*PERCEPTRON, *FOURIER))
-    facts = {
-        "S2": _with_ranks(TABLE1, stumps),
-        "S3": _with_ranks((*PERCEPTRON, *FOURIER), pools),
+    """Say the printed means and mean ranks of tables I and III, in order."""
+    groups = {
+        "vision": PRINTED_VISION,
+        "had": (*UCI_SETS, *VISION_SETS),
+        "had_vision": VISION_SETS,
     }
-    for name, rows in _GROUPS.items():
-        pictures = [row for row in rows if row not in UCI_SETS]
-        errors, vision = (printed_errors(study, "table3", some, CLASSES) for some in (rows, pictures))
-        facts |= {
-            f"S5_{name}": _with_ranks(CLASSES, errors),
-            f"S5_{name}_vision": _with_ranks(CLASSES, vision),
-        }
-    random, own = printed_errors(study, "table2", IDA_SETS, ("fourier:RFF", "fourier:CGENS")).T
-    return facts | {"features": abs((random - own).mean()), "features_ahead": int((random < own).sum())}
+    return {"S2": _with_ranks(TABLE1, printed_errors(study, "table1", LABELS, TABLE1))} | {
+        f"S5_{name}": _with_ranks(CLASSES, printed_errors(study, "table3", rows, CLASSES))
+        for name, rows in groups.items()
+    }
 
 
 def _with_ranks(methods: Sequence[str], errors: np.ndarray) -> str:

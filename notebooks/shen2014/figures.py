@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from kernsemble.data.base import DatasetUnavailable
@@ -14,10 +15,7 @@ from kernsemble.hypotheses.stumps import StumpHypotheses
 from kernsemble.report.figures import (
     PALETTE,
     draw_band,
-    draw_boundary,
-    draw_classes,
     grid_points,
-    plane_grid,
     subplots,
 )
 from kernsemble.trials.evidence import Evidence
@@ -36,16 +34,24 @@ from shen2014.claims import (
 from shen2014.facts import LABELS, printed_cells
 from shen2014.machines import view_names
 from shen2014.seconds import LIBLINEAR, OWN, rounds_read
-from shen2014.trials import ENSEMBLES, IDA_SETS, MACHINES, TIMED_SETS, VISION_SETS, printed_label, toy_draw
+from shen2014.trials import (
+    ENSEMBLES,
+    IDA_SETS,
+    MACHINES,
+    OFFICIAL_SETS,
+    TIMED_SETS,
+    VISION_SETS,
+    printed_label,
+    toy_draw,
+)
 
 _BLUE, _ORANGE, _GREEN, _PINK, _AMBER, _SKY, _BLACK = PALETTE[:7]
-COLORS = {  # of a method, the same in all figures
-    "AdaBoost": _BLUE, "LPBoost": _GREEN, "SVM": _PINK, "CGENS": _ORANGE, "RFF": _AMBER,
-    "LPBoost, dual simplex": _GREEN, "LPBoost, interior point": _BLACK,
-    "CGENS, LIBLINEAR as master": _AMBER,
-    "AdaBoost.MH": _BLUE, "AdaBoost.ECC": _SKY, "MultiBoost": _GREEN, "CGENS-SLS": _ORANGE,
-    "stump machine": _PINK, "Gaussian machine": _BLACK,
-    "CGENS, 500 stumps": _ORANGE, "CGENS, 500 cosines": _AMBER,
+_WINE = "#882255"
+COLORS = {  # of a method, the same in all figures; variants are shades
+    "AdaBoost": _BLUE, "LPBoost": _BLACK, "SVM": _PINK, "CGENS": _ORANGE, "RFF": _SKY,
+    LP_SIMPLEX: _BLACK, LP_INTERIOR: "#777777", LIBLINEAR: "#7A3600",
+    "AdaBoost.MH": _AMBER, "AdaBoost.ECC": _GREEN, "MultiBoost": _WINE, "CGENS-SLS": _ORANGE,
+    MACHINES[0]: _PINK, MACHINES[1]: "#8E4A74", ENSEMBLES[0]: _ORANGE, ENSEMBLES[1]: "#F2A36B",
 }  # fmt: skip
 
 
@@ -57,6 +63,23 @@ def draw_legend(axes: Axes, **options: object) -> None:
         axes.text(0.5, 0.5, "nothing computed here yet", transform=axes.transAxes, ha="center")
 
 
+def _draw_curves(
+    axes: Axes,
+    x: Sequence[float],
+    evidence: Evidence,
+    place: tuple[str, str, str],
+    skip: int = 0,
+    **style: object,
+) -> np.ndarray:
+    """Draw the mean curve of (metric, dataset, method) with its band, where there are runs; return them."""
+    metric, label, method = place
+    curves = evidence.curves(metric, dataset=label, method=method)
+    if len(curves):
+        name = style.pop("label", method)
+        draw_band(axes, x[skip : curves.shape[1]], curves[:, skip:], name, **style)
+    return curves
+
+
 def draw_toy(study: Study) -> Figure:
     """Draw figure 1: the boundary of CGENS on the first draw, and errors against rounds over all draws."""
     protocol, evidence = study.protocol("figure1"), study.evidence("figure1")
@@ -66,21 +89,37 @@ def draw_toy(study: Study) -> Figure:
     names = ("features", "thresholds", "votes", "intercept")
     found = [study.evidence("staircase").runs(name, "toy", "CGENS", partial=True) for name in names]
     if found[0]:
-        (features, thresholds, votes, b), grid = (runs[0] for runs in found), plane_grid(data.X)
+        features, thresholds, votes, b = (runs[0] for runs in found)
         stumps = StumpHypotheses(features, thresholds, np.ones(len(votes)), n_features=2)
-        draw_boundary(plane, grid, stumps.decision(grid_points(grid), votes, b))
-    draw_classes(plane, data.X, data.y, size=10)
+        _draw_staircase(plane, data.X, stumps, lambda X: stumps.decision(X, votes, b))
+    for sign, face, name in ((1.0, "black", "inside"), (-1.0, "white", "outside")):
+        points = data.X[data.y == sign]
+        plane.plot(*points.T, "o", color="black", mfc=face, markersize=3, markeredgewidth=0.6, label=name)
     plane.set(title=f"CGENS, {rounds[-1]} rounds", aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
+    plane.legend(loc="upper right", fontsize=7)
     for method in evidence.methods:
         for metric, style in (("train", "--"), ("test", "-")):
-            curves = evidence.curves(metric, dataset="toy", method=method)
-            if len(curves):
-                draw_band(
-                    errors, rounds, curves, f"{method}, {metric}", color=COLORS[method], linestyle=style
-                )
+            look = {"color": COLORS[method], "linestyle": style, "label": f"{method}, {metric}"}
+            _draw_curves(errors, rounds, evidence, (metric, "toy", method), **look)
     errors.set(xscale="log", xlabel="rounds", ylabel="error (%)")
     draw_legend(errors)
     return figure
+
+
+def _draw_staircase(
+    plane: Axes, X: np.ndarray, stumps: StumpHypotheses, decision: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    """Shade where an ensemble of stumps votes for the inner class, cell by cell between thresholds."""
+    edges = [
+        np.unique(np.clip([low, *stumps.thresholds[stumps.features == j], high], low, high))
+        for j, (low, high) in enumerate(zip(X.min(axis=0) - 0.3, X.max(axis=0) + 0.3, strict=True))
+    ]
+    middles = tuple(0.5 * (some[1:] + some[:-1]) for some in edges)
+    inside = (decision(grid_points(middles)) > 0).reshape(len(middles[1]), len(middles[0]))
+    plane.pcolormesh(
+        *edges, inside, cmap=ListedColormap(["white", COLORS["CGENS"]]), alpha=0.35, vmin=0, vmax=1
+    )
+    plane.grid(visible=False)
 
 
 def draw_training_time(study: Study) -> Figure:
@@ -123,15 +162,16 @@ def draw_vision(study: Study) -> Figure:
     figure, axes = subplots(2, len(labels), size=(2.8 * len(labels) + 0.6, 5), squeeze=False, sharex=True)
     for (top, bottom), label in zip(axes.T, labels, strict=True):
         for method in evidence.methods:
-            color, curves = COLORS[method], evidence.curves("curve", dataset=label, method=method)
-            seconds = evidence.curves("seconds_curve", dataset=label, method=method)
-            if len(curves):
-                draw_band(top, rounds[3:], curves[:, 3:], method, color=color)
-                draw_band(bottom, rounds[3:], seconds[:, 3:], method, color=color)
-                if ("table3", label, method) in printed:
-                    value = printed["table3", label, method].value
-                    top.plot(rounds[-1], value, "o", mfc="none", color=color, markersize=7)
-        top.set(title=label)
+            color = COLORS[method]
+            found = _draw_curves(top, rounds, evidence, ("curve", label, method), 3, color=color)
+            _draw_curves(bottom, rounds, evidence, ("seconds_curve", label, method), 3, color=color)
+            if len(found) and ("table3", label, method) in printed:
+                value = printed["table3", label, method].value
+                top.plot(rounds[-1], value, "o", mfc="none", color=color, markersize=7)
+        top.set(title=label, yscale="log")
+        top.yaxis.set_major_formatter("{x:g}")
+        top.yaxis.set_minor_formatter("{x:g}")
+        top.tick_params(axis="y", which="minor", labelsize=6)
         bottom.set(xlabel="rounds", yscale="log")
     axes[0, 0].set_ylabel("test error (%)")
     axes[1, 0].set_ylabel("seconds of the processor")
@@ -154,8 +194,10 @@ def draw_features(study: Study) -> Figure:
         if len(counts):
             places = 1 + np.arange(counts.shape[1]) + shift
             name = method.replace("Ours", "CGENS")
-            axes.bar(places, counts.mean(axis=0), 0.4, color=COLORS[name], label=name)
-    axes.set(xlabel="feature", ylabel="of 60 stumps", xlim=(0, 58))
+            spread = counts.std(axis=0, ddof=1) if len(counts) > 1 else None
+            bars = {"color": COLORS[name], "label": name, "error_kw": {"linewidth": 0.6, "capsize": 0}}
+            axes.bar(places, counts.mean(axis=0), 0.4, yerr=spread, **bars)
+    axes.set(xlabel="feature", ylabel="stumps on it, of 60", xlim=(0, 58), ylim=(0, None))
     axes.set_xticks(
         list(_NAMED), [f"{word} {place}" for place, word in _NAMED.items()], rotation=60, ha="right"
     )
@@ -209,19 +251,19 @@ def _draw_beside_print(
     columns: Sequence[str],
     dot: Callable[[str, str], tuple[float, float] | None],
 ) -> None:
-    """Draw for each set and method what is printed (o), the table's splits (x), and a dot with its bar."""
+    """Draw for each set and method what is printed (o), ours (x; own splits: +), and a dot with its bar."""
     printed = printed_cells(study.root)
     for k, column in enumerate(columns):
         exhibit = "table2" if ":" in column else "table1"
         kind, _, name = column.rpartition(":")
         cosines = kind == "fourier" and columns is POOLED
-        color = COLORS["CGENS, 500 cosines" if cosines else name]
+        color = COLORS[ENSEMBLES[1] if cosines else name]
         for place, row in enumerate(rows):
             x, value = place + 0.2 * (k - 0.5 * (len(columns) - 1)), printed[exhibit, row, column].value
             ours = study.evidence(exhibit).sample("error", dataset=printed_label(row), method=column).mean
             panel.plot([x, x], [value, ours], color=color, linewidth=0.7, alpha=0.5)
             panel.plot(x, value, "o", mfc="none", color=color, markersize=6)
-            panel.plot(x, ours, "x", color=color, markersize=5)
+            panel.plot(x, ours, "x" if row in OFFICIAL_SETS else "+", color=color, markersize=5)
             if found := dot(row, column):
                 panel.errorbar(x, found[0], yerr=found[1], fmt=".", color=color, markersize=4, linewidth=1)
         panel.plot([], [], "s", color=color, label="CGENS, cosines" if cosines else name)
@@ -233,7 +275,8 @@ def _draw_beside_print(
 
 
 def _explain_marks(panel: Axes, crosses: str, dots: str) -> None:
-    for marker, name in (("o", "printed"), ("x", crosses), (".", dots)):
+    own = f"{crosses}, our splits"
+    for marker, name in (("o", "printed"), ("x", f"{crosses}, the benchmark's"), ("+", own), (".", dots)):
         panel.plot([], [], marker, color="gray", mfc="none" if marker == "o" else "gray", label=name)
 
 
@@ -276,18 +319,24 @@ def draw_fresh(study: Study) -> Figure:
 def draw_calls(study: Study) -> Figure:
     """Draw the errors of AdaBoost and CGENS at equal numbers of oracle calls, selection included."""
     evidence, calls = study.evidence("table1"), oracle_calls(study)
-    labels = evidence.datasets or ("",)
-    figure, axes = _grid_of(labels, height=2.2, n_columns=5, width=2.1)
-    for panel, label in zip(axes, labels, strict=False):
-        for method in ("AdaBoost", "CGENS"):
-            color, curves = COLORS[method], evidence.curves("by_calls", dataset=label, method=method)
-            if len(curves):
-                draw_band(panel, calls, curves, method, color=color, marker="o", markersize=3)
-        panel.set_title(label, fontsize=9)
+    labels = [label for label in evidence.datasets if label != "f-solar"]
+    figure, axes = _grid_of((*labels, "average"), height=2.2, n_columns=5, width=2.1)
+    for method in ("AdaBoost", "CGENS"):
+        style = {"color": COLORS[method], "marker": "o", "markersize": 3}
+        found = [
+            _draw_curves(panel, calls, evidence, ("by_calls", label, method), **style)
+            for panel, label in zip(axes, labels, strict=False)
+        ]
+        if found and min(map(len, found)):
+            shared = min(map(len, found))
+            average = np.mean([curves[:shared] for curves in found], axis=0)
+            draw_band(axes[len(labels)], calls, average, method, **style)
+    for panel, label in zip(axes, (*labels, "average"), strict=False):
+        panel.set_title(label.removesuffix(" official"), fontsize=9)
         panel.set(xscale="log")
     for panel in axes[::5]:
         panel.set_ylabel("test error (%)")
-    for panel in axes[max(0, len(labels) - 5) : len(labels)]:
+    for panel in axes[max(0, len(labels) - 4) : len(labels) + 1]:
         panel.set_xlabel("oracle calls")
     draw_legend(axes[0], fontsize=7)
     return figure
@@ -451,11 +500,9 @@ def draw_intercept(study: Study) -> Figure:
     ring, printed = printed_label("ringnorm"), printed_cells(study.root)
     for name in ("CGENS", "LPBoost"):
         for intercept, line in _LINES.items():
-            found = evidence.curves("curve", dataset=ring, method=f"{name}, {intercept}")
-            if len(found):
-                draw_band(
-                    curves, exponents, found, f"{name}, {intercept}", color=COLORS[name], linestyle=line
-                )
+            method = f"{name}, {intercept}"
+            look = {"color": COLORS[name], "linestyle": line}
+            _draw_curves(curves, exponents, evidence, ("curve", ring, method), **look)
         curves.axhline(
             printed["table1", "ringnorm", name].value, color=COLORS[name], linewidth=0.8, alpha=0.6
         )
@@ -504,15 +551,13 @@ def draw_ends(study: Study) -> Figure:
     for panel, metric, n_rounds, n_digits, factor in pairs:
         x = rounds_read(protocol["sampled"], n_rounds)
         for method, marker in zip((OWN, LIBLINEAR, LP_SIMPLEX, LP_INTERIOR), "oD^s", strict=True):
-            curves = evidence.curves(metric, dataset="MNIST", method=method)
-            if len(curves):
-                style = {"color": COLORS[method], "marker": marker, "markersize": 4}
-                draw_band(panel, x[: curves.shape[1]], curves, method, **style)
-                if method == OWN:
-                    y = factor * curves[:, -1].mean()
-                    panel.plot(x[-1], y, "_", color="gray", markersize=16)
-                    place = {"xytext": (-12, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
-                    panel.annotate(f"{factor} times CGENS, as printed", (x[-1], y), fontsize=8, **place)
+            style = {"color": COLORS[method], "marker": marker, "markersize": 4}
+            curves = _draw_curves(panel, x, evidence, (metric, "MNIST", method), **style)
+            if len(curves) and method == OWN:
+                y = factor * curves[:, -1].mean()
+                panel.plot(x[-1], y, "_", color="gray", markersize=16)
+                place = {"xytext": (-12, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
+                panel.annotate(f"{factor} times CGENS, as printed", (x[-1], y), fontsize=8, **place)
         panel.set(xlabel=f"rounds, {n_digits:,} digits", ylabel="seconds of the processor", yscale="log")
     draw_legend(panels[0], fontsize=8)
     return figure

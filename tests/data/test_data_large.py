@@ -59,6 +59,12 @@ def small(name, n, d, classes, **changes):
     return Source(**fields)
 
 
+def write_ijcnn1(folder, *texts):
+    """Write the official files of a set: texts of its training and test part."""
+    for name, text in zip(("ijcnn1.bz2", "ijcnn1.t.bz2"), texts, strict=True):
+        (folder / name).write_bytes(bz2.compress(text))
+
+
 def test_there_are_five_large_sets():
     assert sorted(dataset_names("large")) == sorted(LARGE)
     assert dataset_names("splits") == ["ida"]
@@ -114,8 +120,7 @@ class TestOfficialFiles:
         assert dataset.part.tolist() == [0] * 8 + [1] * 2
 
     def test_ijcnn1(self, tmp_path, cache):
-        (tmp_path / "ijcnn1.bz2").write_bytes(bz2.compress(b"1 2:0.5 22:-1\n-1 1:1\n"))
-        (tmp_path / "ijcnn1.t.bz2").write_bytes(bz2.compress(b"-1 3:2\n"))
+        write_ijcnn1(tmp_path, b"1 2:0.5 22:-1\n-1 1:1\n", b"-1 3:2\n")
         source = small("ijcnn1", 3, 22, {"-1": 2, "+1": 1})
         fetch(source, tmp_path)
         dataset = load_large(source)
@@ -176,8 +181,7 @@ class TestOfficialFiles:
         assert by_class == expected
 
     def test_files_of_another_form_are_refused(self, tmp_path, cache):
-        (tmp_path / "ijcnn1.bz2").write_bytes(bz2.compress(b"1 2:0.5\n"))
-        (tmp_path / "ijcnn1.t.bz2").write_bytes(bz2.compress(b"-1 3:2\n"))
+        write_ijcnn1(tmp_path, b"1 2:0.5\n", b"-1 3:2\n")
         with pytest.raises(DatasetDamaged, match=r"expected n x d \(141691, 22\), found \(2, 22\)"):
             fetch(get_source("ijcnn1"), tmp_path)
         assert list(cache.iterdir()) == []
@@ -239,8 +243,7 @@ class TestPreparedFiles:
 
 
 def test_receipts_hold_converted_files_to_their_own_digest(tmp_path, cache):
-    (tmp_path / "ijcnn1.bz2").write_bytes(bz2.compress(b"1 2:0.5\n-1 1:1\n"))
-    (tmp_path / "ijcnn1.t.bz2").write_bytes(bz2.compress(b"-1 3:2\n"))
+    write_ijcnn1(tmp_path, b"1 2:0.5\n-1 1:1\n", b"-1 3:2\n")
     source = small("ijcnn1", 3, 22, {"-1": 2, "+1": 1})
     path, _ = fetch(source, tmp_path)
     arrays = read_npz(path, "")
@@ -263,8 +266,7 @@ class TestHostileFolders:
         assert not list(cache.rglob("*.npz*"))
 
     def test_a_text_that_expands_without_end(self, tmp_path, cache, monkeypatch):
-        for name in ("ijcnn1.bz2", "ijcnn1.t.bz2"):
-            (tmp_path / name).write_bytes(bz2.compress(bytes(archives.MAX_TEXT_BYTES + 1)))
+        write_ijcnn1(tmp_path, *[bytes(archives.MAX_TEXT_BYTES + 1)] * 2)
         with pytest.raises(UnsafeArchiveError, match=r"ijcnn1\.bz2: more than \d+ bytes when unpacked"):
             fetch(get_source("ijcnn1"), tmp_path)
 

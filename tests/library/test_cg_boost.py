@@ -8,28 +8,11 @@ from sklearn.datasets import make_circles, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, SVR, OneClassSVM
-from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.settings import exempt
 
 from kernsemble import CGBoostClassifier, CGBoostNovelty, CGBoostRegressor
 from kernsemble.hypotheses.kernel_columns import KernelColumns
 from kernsemble.hypotheses.kernel_library import FeatureKernel, GaussianKernel, GramKernel, LinearKernel
 from kernsemble.masters.quadratic import HingeQP, NuNovelty
-
-CHECKED = [
-    CGBoostClassifier(n_rounds=30),
-    CGBoostClassifier(["linear", "rbf"], norm="l1", positive=True, n_rounds=30),
-    CGBoostClassifier(["linear+rbf"], termination="TR3", n_rounds=30, patience=5, random_state=0),
-    CGBoostRegressor(n_rounds=30, C=10.0),
-    CGBoostRegressor(["linear", "rbf"], norm="l1", n_rounds=30, C=10.0),
-    CGBoostNovelty(n_rounds=30),
-]
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # checks fit noise
-@parametrize_with_checks(CHECKED, expected_failed_checks=exempt)
-def test_scikit_learn_accepts_it(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture
@@ -249,25 +232,6 @@ def test_no_column_at_all(rng):
     model = CGBoostClassifier(["linear"], n_rounds=5).fit(np.zeros((6, 1)), [0, 0, 0, 0, 1, 1])
     assert model.n_rounds_ == 0
     assert list(model.predict(np.zeros((2, 1)))) == [0, 0]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "match"),
-    [
-        ({"C": -1.0}, "C"),
-        ({"norm": "l3"}, "norm"),
-        ({"kernels": "rbf"}, "kernels"),
-        ({"kernels": ["sigmoid"]}, "sigmoid"),
-        ({"termination": "TR5"}, "termination"),
-        ({"n_rounds": 0}, "n_rounds"),
-        ({"nu": 0.5, "norm": "l1"}, "nu"),
-        ({"nu": 1.0}, "nu=1 is infeasible"),
-    ],
-)
-def test_bad_parameters_are_named(classes, parameters, match):
-    X = classes[0]
-    with pytest.raises(ValueError, match=match):
-        CGBoostClassifier(**parameters).fit(X, np.where(X[:, 0] > 1.0, 1, 0))
 
 
 def test_weights_of_novelty_are_repetitions(rng):

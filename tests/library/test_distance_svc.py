@@ -16,24 +16,12 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernsemble import DistanceKernelSVC, DistanceKernelSVCCV
 from kernsemble.estimators import distance_svc
 from kernsemble.kernels import gaussian_kernel, perceptron_kernel, stump_kernel
 
 NAMED = {"stump": stump_kernel, "perceptron": perceptron_kernel}
-
-
-@parametrize_with_checks(
-    [
-        DistanceKernelSVC(tol=1e-9),
-        DistanceKernelSVC("gaussian", tol=1e-9),
-        DistanceKernelSVCCV("perceptron", Cs=[0.1, 1.0, 10.0], cv=2, random_state=0, tol=1e-9),
-    ]
-)
-def test_scikit_learn_accepts_it(estimator, check):
-    check(estimator)
 
 
 def noisy(rng, n=80, d=4):
@@ -312,16 +300,6 @@ def test_weights_select_like_repeated_samples(rng, kernel):
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore:.*edge of the grid")
-@pytest.mark.parametrize("model", [DistanceKernelSVC(verbose=2), DistanceKernelSVCCV("gaussian", verbose=2)])
-def test_progress_is_drawn_on_demand(rng, model, capsys):
-    X, y = noisy(rng, n=30)
-    model = clone(model).fit(X, y)
-    assert type(model).__name__ in capsys.readouterr().err
-    model.set_params(verbose=False).fit(X, y)
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize("kernel", [*NAMED, "gaussian"])
 @pytest.mark.parametrize("scale", [1e-150, 1e120, 1e150, 1e200, 1e307])
 def test_values_of_any_size_are_learned_from_or_refused(rng, kernel, scale):
@@ -343,32 +321,3 @@ def test_steps_that_run_out_warn_with_the_gap(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         DistanceKernelSVC(C=100.0).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "message"),
-    [
-        (DistanceKernelSVC(C=-1.0), "C == -1"),
-        (DistanceKernelSVC(C=0.0), "C == 0"),
-        (DistanceKernelSVC(C=np.nan), "C == nan"),
-        (DistanceKernelSVC(tol=0.0), "tol == 0"),
-        (DistanceKernelSVC(cache_size=0.0), "cache_size == 0"),
-        (DistanceKernelSVC(multi_class="crammer"), "multi_class must be 'ovo' or 'ovr'"),
-        (DistanceKernelSVC(kernel="poly"), "kernel must be"),
-        (DistanceKernelSVC("gaussian", gamma="auto"), "gamma must be"),
-        (DistanceKernelSVC("gaussian", gamma=-2.0), "gamma == -2"),
-        (DistanceKernelSVCCV(Cs=[]), "Cs must hold"),
-        (DistanceKernelSVCCV(Cs=[1.0, np.inf]), "Cs must hold"),
-        (DistanceKernelSVCCV("gaussian", gammas=[0.0]), "gammas must hold"),
-        (DistanceKernelSVCCV(ties="first"), "ties must be"),
-    ],
-)
-def test_bad_parameters_are_named(estimator, message, rng):
-    with pytest.raises(ValueError, match=message):
-        estimator.fit(*noisy(rng))
-
-
-def test_it_has_no_stages(rng):
-    machine = DistanceKernelSVC().fit(*noisy(rng))
-    assert not hasattr(machine, "staged_predict")
-    assert not hasattr(machine, "staged_decision_function")

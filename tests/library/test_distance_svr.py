@@ -7,23 +7,10 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernsemble import DistanceKernelSVR
 from kernsemble.hypotheses.directions import Directions
 from kernsemble.kernels import perceptron_kernel, stump_kernel
-
-
-@pytest.mark.filterwarnings("ignore:.*Rounding leaves nothing to gain")  # at a tolerance of 1e-13
-@parametrize_with_checks(
-    [
-        DistanceKernelSVR(tol=1e-13),
-        DistanceKernelSVR(loss="squared_error", tol=1e-13),
-        DistanceKernelSVR("perceptron", n_directions=8, random_state=0, tol=1e-13),
-    ]
-)
-def test_scikit_learn_accepts_it(estimator, check):
-    check(estimator)
 
 
 def curve(rng, n=150, d=3):
@@ -84,21 +71,6 @@ def test_shape_functions_and_intercept_are_the_prediction(rng):
     shape = model.shape_functions_[0]
     wave = np.interp(grid, shape.knots, shape.values[:, 0])
     assert np.corrcoef(wave, np.sin(2 * grid))[0, 1] > 0.98
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"kernel": "gaussian"}, "kernel must be 'stump' or 'perceptron'"),
-        ({"loss": "huber"}, "loss must be 'epsilon_insensitive' or 'squared_error'"),
-        ({"C": 0.0}, "C == 0"),
-        ({"epsilon": -1.0}, "epsilon == -1"),
-        ({"max_knots": 1}, "max_knots == 1"),
-    ],
-)
-def test_bad_parameters_are_named(rng, options, message):
-    with pytest.raises(ValueError, match=message):
-        DistanceKernelSVR(**options).fit(*curve(rng))
 
 
 def test_steps_that_run_out_warn_with_the_gap(rng):

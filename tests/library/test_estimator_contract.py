@@ -1,15 +1,18 @@
 """What each public estimator shows of its fit, and why not where something is missing."""
 
 import inspect
+import pickle
 import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
 from support.certificates import PROBLEMS, certify
 
 import kernsemble
+from kernsemble.hypotheses.stumps import StumpOracle
 
 NOTHING_TO_CERTIFY = "stage-wise: minimizes no stated problem over the weights at once, so there is no dual"
 AT_ONCE = "solved at once, without rounds"
@@ -65,16 +68,41 @@ NOISE = np.random.default_rng(1).normal(size=30)
 ROUNDS = 4
 
 
-@pytest.fixture(params=sorted(kernsemble._ESTIMATORS))
+def new(name, **options):
+    """Return an estimator of few rounds."""
+    model = getattr(kernsemble, name)(**options)
+    few = {"n_rounds": ROUNDS, "random_state": 0}
+    return model.set_params(**{key: value for key, value in few.items() if key in model.get_params()})
+
+
+def target(model, n_classes=2):
+    """Numbers, or classes that the first feature tells apart."""
+    return X[:, 0] if is_regressor(model) else np.digitize(X[:, 0], [0.0, 0.7][: n_classes - 1])
+
+
+def is_multi_class(name):
+    tags = get_tags(getattr(kernsemble, name)()).classifier_tags
+    return tags is not None and tags.multi_class
+
+
+FITS = [
+    (name, n_classes)
+    for name in sorted(kernsemble._ESTIMATORS)
+    for n_classes in ((2, 3) if is_multi_class(name) else (2,))
+]
+BOOSTS = [
+    name for name in CONTRACT if "base" in getattr(kernsemble, name)().get_params()
+]  # stumps, or others
+
+
+@pytest.fixture(params=FITS, ids=lambda fit: f"{fit[0]}-{fit[1]}")
 def fitted(request):
-    """Return the name and a fitted estimator."""
-    model = getattr(kernsemble, request.param)()
-    options = {"n_rounds": ROUNDS, "random_state": 0}
-    model.set_params(**{name: value for name, value in options.items() if name in model.get_params()})
-    y = X[:, 0] if is_regressor(model) else (X[:, 0] > 0).astype(int)
+    """Return the name and a fitted estimator, of two classes or three."""
+    name, n_classes = request.param
+    model = new(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return request.param, model.fit(X, y)
+        return name, model.fit(X, target(model, n_classes))
 
 
 def test_every_public_estimator_has_a_row():
@@ -97,6 +125,7 @@ def test_certificates_and_records_fit_the_rounds(fitted):
     if CONTRACT[name]["n_rounds_"] is True:
         assert 1 <= model.n_rounds_ <= ROUNDS
         assert len(model.objective_path_) == model.n_rounds_
+        assert np.all(np.diff(model.objective_path_) <= 1e-9)
     else:
         assert np.max(model.n_iter_) >= 1
 
@@ -112,6 +141,62 @@ def test_the_last_stage_is_the_model(fitted):
                 np.testing.assert_allclose(stages[-1], final, rtol=1e-9, atol=1e-9)
             else:
                 np.testing.assert_array_equal(stages[-1], final)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_copies_are_the_model(fitted):
+    _, model = fitted
+    np.testing.assert_array_equal(score(pickle.loads(pickle.dumps(model))), score(model))
+    one, other = (score(clone(model).fit(X, target(model))) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("base", ["stump", "perceptron", "perceptron-pool", "fourier"])
+@pytest.mark.parametrize("name", [name for name in BOOSTS if name != "MultiBoost"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_ensembles_keep_hypotheses_and_not_the_data(name, base):
+    rows = np.random.default_rng(0).normal(size=(3000, 20))
+    model = new(name, base=base).fit(rows, rows[:, 0] > 0.0)
+    kept = pickle.dumps(model)
+    assert len(kept) < 0.2 * rows.nbytes
+    np.testing.assert_array_equal(pickle.loads(kept).predict(rows), model.predict(rows))
+
+
+def test_importances_belong_to_the_features_used(fitted):
+    name, model = fitted
+    if name not in BOOSTS:
+        return
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    used = np.reshape(model.weights_ != 0, (len(model.hypotheses_), -1)).any(axis=1)
+    used &= np.isfinite(model.hypotheses_.thresholds)
+    assert set(np.flatnonzero(model.feature_importances_)) == set(model.hypotheses_.features[used])
+    assert not hasattr(new(name, base="perceptron").fit(X, target(model)), "feature_importances_")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", BOOSTS)
+def test_an_oracle_of_ones_own_and_bytes_or_floats(name):
+    def base(X, random_state, features):
+        return StumpOracle(X[:, :features], constant=False)
+
+    rows = np.random.default_rng(0).integers(0, 256, (80, 5)).astype(np.uint8)
+    y = rows[:, 0] > rows[:, 1]
+    model = new(name, base=base, base_options={"features": 3}).fit(rows, y)
+    assert model.hypotheses_.features.max() <= 2
+    one, other = new(name).fit(rows, y), new(name).fit(rows.astype(float), y)
+    np.testing.assert_array_equal(one.hypotheses_.thresholds, other.hypotheses_.thresholds)
+    np.testing.assert_allclose(one.decision_function(rows), other.decision_function(rows), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*edge of the grid")
+def test_progress_is_drawn_on_demand(fitted, capsys):
+    name, model = fitted
+    if "verbose" not in model.get_params():
+        return
+    clone(model).set_params(verbose=2).fit(X, target(model))
+    assert name in capsys.readouterr().err
+    clone(model).fit(X, target(model))
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.filterwarnings("ignore:.*edge of the grid")  # the weights leave few samples

@@ -16,10 +16,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.settings import SETTINGS, exempt
 
 import kernsemble as k
+from kernsemble.hypotheses.kernel_library import FeatureKernel
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 3))
@@ -168,25 +167,79 @@ def test_both_names_of_the_gaussian_kernel_are_known():
     np.testing.assert_array_equal(one, other)
 
 
-MISTAKES = [
-    (lambda: k.AdaBoost(5, base=DecisionTreeClassifier()), "is an estimator; a base searches a family"),
-    (lambda: k.CGEns(base=DecisionTreeClassifier), "is an estimator; a base searches a family"),
-    (lambda: k.CGEns(base_options={"max_depth": 3}), "'stump' has no option 'max_depth'; it has constant"),
-    (lambda: k.LPBoost(base="fourier", base_options={"n": 3}), r"no option 'n'; it has .*n_hypotheses"),
-    (lambda: k.MultiBoost(base="fourier"), "base='fourier'.*CGEns"),
-    (lambda: k.CGEns(verbose="yes"), "verbose must be an instance of"),
-    (lambda: k.DistanceKernelSVC(C=np.nan), "C == nan, must be finite"),
-    (lambda: k.DistanceKernelSVC("poly"), r"'gaussian' \('rbf'\), 'precomputed'"),
-    (lambda: k.CGEns(100), "C=100 is an integer.*n_rounds=100"),
-    (lambda: k.AdaBoost(base_options=3), "base_options=3: give a dict"),
-    (lambda: k.CGBoostClassifier(max_centers=-1), "max_centers == -1, must be >= 1"),
+MISTAKES = [  # beside those of numbers that test_bad_input has
+    (k.AdaBoost(5, base=DecisionTreeClassifier()), "is an estimator; a base searches a family"),
+    (k.AdaBoost(base_options=3), "base_options=3: give a dict"),
+    (k.CGEns(100), "C=100 is an integer.*n_rounds=100"),
+    (k.CGEns(base=DecisionTreeClassifier), "is an estimator; a base searches a family"),
+    (k.CGEns(base="tree"), "base='tree'"),
+    (k.CGEns(base_options={"max_depth": 3}), "'stump' has no option 'max_depth'; it has constant"),
+    (k.CGEns(intercept="maybe"), "intercept='maybe'"),
+    (k.CGEns(loss="log"), "loss='log'"),
+    (k.CGEns(tol=0.0), "tol == 0.0"),
+    (k.CGEns(verbose="yes"), "verbose must be an instance of"),
+    (k.LPBoost(base="fourier", base_options={"n": 3}), r"no option 'n'; it has .*n_hypotheses"),
+    (k.LPBoost(solver="best"), "solver='best'"),
+    (k.MultiBoost(base="fourier"), "base='fourier' has real values.*CGEns"),
+    (k.MultiBoost(solver="sgd"), "solver='sgd'"),
+    (k.MultiBoost(tau_max=0), "tau_max == 0"),
+    (k.CGBoostClassifier("rbf"), r"give a list of at least one kernel.*GramKernel\(matrix\)"),
+    (k.CGBoostClassifier(["sigmoid"]), "'sigmoid' is not known; use one of"),
+    (k.CGBoostClassifier([np.eye(90)]), r"array of shape \(90, 90\): .* write GramKernel\(matrix\)"),
+    (k.CGBoostClassifier([FeatureKernel(["size"])]), "X has no column of the name 'size'"),
+    (k.CGBoostClassifier(max_centers=-1), "max_centers == -1, must be >= 1"),
+    (k.CGBoostClassifier(norm="l3"), "norm='l3'"),
+    (k.CGBoostClassifier(nu=0.5, norm="l1"), "The nu forms need norm='l2'"),
+    (k.CGBoostClassifier(nu=1.0), "nu=1 is infeasible"),
+    (k.CGBoostClassifier(termination="TR5"), "termination='TR5'"),
+    (k.DistanceKernelSVC("poly"), r"kernel must be .*'gaussian' \('rbf'\), 'precomputed'"),
+    (k.DistanceKernelSVC("gaussian", gamma="auto"), "gamma must be"),
+    (k.DistanceKernelSVC("gaussian", gamma=-2.0), "gamma == -2"),
+    (k.DistanceKernelSVC(C=np.nan), "C == nan, must be finite"),
+    (k.DistanceKernelSVC(cache_size=0.0), "cache_size == 0"),
+    (k.DistanceKernelSVC(multi_class="crammer"), "multi_class must be 'ovo' or 'ovr'"),
+    (k.DistanceKernelSVC(tol=0.0), "tol == 0"),
+    (k.DistanceKernelSVCCV(Cs=[]), "Cs must hold"),
+    (k.DistanceKernelSVCCV(Cs=[1.0, np.inf]), "Cs must hold"),
+    (k.DistanceKernelSVCCV("gaussian", gammas=[0.0]), "gammas must hold"),
+    (k.DistanceKernelSVCCV(ties="first"), "ties must be"),
+    *(
+        (make(**options), words)
+        for make in (k.DistanceKernelSVC, k.DistanceKernelSVCCV)
+        for options, words in (
+            ({"solver": "dual"}, "solver must be 'auto', 'kernel' or 'spline', got 'dual'"),
+            ({"loss": "logistic"}, "loss must be 'hinge' or 'squared_hinge'"),
+            ({"kernel": "perceptron", "solver": "spline"}, "solver='spline' .* need kernel='stump'"),
+            ({"kernel": "gaussian", "loss": "squared_hinge"}, "need kernel='stump'"),
+            ({"n_directions": 4}, "n_directions=4"),
+            ({"loss": "squared_hinge", "solver": "kernel"}, "solver='kernel' has loss='hinge'"),
+            ({"max_knots": 1}, "max_knots == 1"),
+            ({"kernel": "perceptron", "n_directions": 0}, "n_directions == 0"),
+            ({"kernel": "perceptron", "directions": "found"}, "directions must be 'spread' or 'generated'"),
+            (
+                {"kernel": "perceptron", "directions": "generated"},
+                "directions='generated' needs n_directions",
+            ),
+        )
+    ),
+    (k.DistanceKernelSVR("gaussian"), "kernel must be 'stump' or 'perceptron'"),
+    (k.DistanceKernelSVR(epsilon=-1.0), "epsilon == -1"),
+    (k.DistanceKernelSVR(loss="huber"), "loss must be 'epsilon_insensitive' or 'squared_error'"),
+    (k.DistanceKernelSVR(max_knots=1), "max_knots == 1"),
+    (k.DRM(kernel="poly"), "kernel must be"),
+    (k.DRM(mu=-1.0), "mu == -1"),
+    (k.DRM(nu=0.0), "nu == 0"),
+    (k.DRM(nu=1.5), "nu == 1.5"),
+    (k.DRM(q=3), "q must be 1 or 2"),
+    (k.ExRM(solver="newton"), "solver must be one of"),
+    (k.ExRM(start="zero"), "start must be"),
 ]
 
 
-@pytest.mark.parametrize(("make", "words"), MISTAKES)
-def test_mistakes_are_answered_by_name(make, words):
+@pytest.mark.parametrize(("model", "words"), MISTAKES)
+def test_mistakes_are_answered_by_name(model, words):
     with pytest.raises((ValueError, TypeError, UserWarning), match=words):
-        make().fit(X, SIGNS)
+        clone(model, safe=False).fit(X, SIGNS)
 
 
 def test_text_is_answered_by_column_and_remedy():
@@ -303,11 +356,3 @@ def test_callbacks_of_a_search_come_to_its_fits():
 def test_the_bar_says_how_far_the_fit_is(capsys):
     k.CGEns(n_rounds=3, tol=None, verbose=2).fit(X, SIGNS)
     assert "objective" in capsys.readouterr().err
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # checks fit noise
-@pytest.mark.filterwarnings("ignore:.*edge of the grid", "ignore:.*Rounding leaves nothing to gain")
-@pytest.mark.filterwarnings("ignore:The least populated class", "ignore:.*no margin is possible")
-@parametrize_with_checks(SETTINGS, expected_failed_checks=exempt)
-def test_scikit_learn_accepts_every_setting(estimator, check):
-    check(estimator)

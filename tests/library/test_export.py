@@ -14,7 +14,6 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.utils import get_tags
 
 import kernsemble as k
 from kernsemble.estimators.shape_display import ShapeDisplay, _at, shape_functions
@@ -41,6 +40,7 @@ SEVERAL = [
     k.AdaBoostMH(25),
     k.AdaBoostECC(25, random_state=0),
     k.AdaBoostMO(25),
+    k.CGEns(**FEW),
     k.CGEnsSLS(**FEW),
     k.MultiBoost(**FEW),
     k.MultiBoost(per_class=False, **FEW),
@@ -288,7 +288,7 @@ def test_rows_are_checked(once):
 @pytest.mark.parametrize("model", [m for m in (*TWO, *SEVERAL) if getattr(m, "base", "") == "stump"], ids=str)
 def test_missing_values(once, model):
     X, y = load_iris(return_X_y=True)
-    y = y if get_tags(model).classifier_tags.multi_class else y > 0
+    y = y if model in SEVERAL else y > 0
     X = np.where(once.random(X.shape) < [0.0, 0.2, 0.4, 0.9], np.nan, X + 0.05 * once.normal(size=X.shape))
     X[:40, 1] = np.nan
     new = np.where(once.random(X.shape) < 0.3, np.nan, X[::-1] + 0.2)  # of the first feature, too

@@ -1,42 +1,13 @@
 """The Exclusivity Regularized Machine as a scikit-learn estimator."""
 
-import pickle
-
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.settings import WEIGHT_CHECKS
 
 from kernsemble import ExRM
 from kernsemble.masters.psvm import solve_psvm
-
-CHECKED = [
-    ExRM(),
-    ExRM(3, p=1),
-    ExRM(3, solver="admm"),
-    ExRM(3, solver="printed", start="random", random_state=0),
-]
-
-
-def exempt(estimator):
-    """Weights and repeated rows change the path of an iterative solver, though not its target."""
-    if estimator.solver == "exact":
-        return {}
-    found = dict.fromkeys(WEIGHT_CHECKS, "the iterates stop before the common limit")
-    if estimator.solver == "admm":
-        found["check_class_weight_classifiers"] = (
-            "the limit is far where a class weighs ten million times more"
-        )
-    return found
-
-
-@parametrize_with_checks(CHECKED, expected_failed_checks=exempt)
-def test_scikit_learn_accepts_it(estimator, check):
-    check(estimator)
 
 
 def noisy(rng, n=60, d=4):
@@ -85,31 +56,9 @@ def test_several_classes_are_one_against_the_rest():
     rest = OneVsRestClassifier(ExRM(3)).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), rest.decision_function(X), atol=1e-6)
     assert model.component_decision_function(X).shape == (150, 3, 3)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-
-
-def test_feature_names_of_pandas_are_kept(rng):
-    X, y = noisy(rng)
-    model = ExRM().fit(pd.DataFrame(X, columns=list("abcd")), y)
-    assert list(model.feature_names_in_) == list("abcd")
 
 
 def test_iterations_that_run_out_warn_with_the_gap(rng):
     X, y = noisy(rng)
     with pytest.warns(ConvergenceWarning, match="gap"):
         ExRM(3, solver="admm", p=1, max_iter=2).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "message"),
-    [
-        (ExRM(0), "n_components == 0"),
-        (ExRM(lam=-1.0), "lam == -1"),
-        (ExRM(p=3), "p must be 1 or 2"),
-        (ExRM(solver="newton"), "solver must be one of"),
-        (ExRM(start="zero"), "start must be"),
-    ],
-)
-def test_bad_parameters_are_named(estimator, message, rng):
-    with pytest.raises(ValueError, match=message):
-        estimator.fit(*noisy(rng))

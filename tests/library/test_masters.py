@@ -25,6 +25,7 @@ from kernsemble.masters.exponential import Exponential
 from kernsemble.masters.kernel_hinge import solve_kernel_hinge
 from kernsemble.masters.losses import BoxLoss
 from kernsemble.masters.lp import SOLVERS, EpsilonInsensitiveLP, HingeLP
+from kernsemble.masters.one_against_rest import one_against_rest
 from kernsemble.masters.psvm import solve_psvm
 from kernsemble.masters.quadratic import (
     ColumnQP,
@@ -405,6 +406,23 @@ def test_bad_input_is_named(name):
         signer(y).add(np.ones(3, dtype=np.int8))
     with pytest.raises(ValueError, match=r"nan or infinite|-1 or \+1"):
         signer(y).add(np.full(4, np.nan))
+
+
+@pytest.mark.parametrize("name", ["hinge, least norm", "squared hinge", "hinge in a span", "hinge, l1"])
+def test_one_against_the_rest_is_the_sum_of_its_problems(name, rng):
+    signer = MASTERS[name]
+    H, _, weight = signer.task(int(rng.integers(100)), weighted=True)
+    labels, options = rng.integers(0, 3, len(H)), {"sample_weight": weight, "intercept": "free", "tol": 1e-9}
+    signs = np.where(labels == np.arange(3)[:, None], 1.0, -1.0)
+    master = one_against_rest(partial(signer, C=0.3, **options), signs)
+    whole, parts = solve_along(master, H), [signer.along(H, row, 0.3, **options) for row in signs]
+    for what in ("objective", "gap", "gain"):
+        assert_allclose(getattr(whole, what), sum(getattr(part, what) for part in parts), atol=1e-12)
+    assert_allclose(whole.w, np.column_stack([part.w for part in parts]))
+    assert_allclose(np.abs(master.pricing_weights()), np.column_stack([part.u for part in parts]))
+    assert master.threshold() == signer(signs[0]).threshold()
+    if signer.penalty == "l1":
+        assert master.full_gap(2.0) == pytest.approx(whole.objective - whole.dual_objective / 2.0)
 
 
 # --- any C, any scale

@@ -1,16 +1,8 @@
 """MultiBoost as an estimator, and its optimum over all stumps."""
 
-import pickle
-
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.settings import exempt
 
 from kernsemble import MultiBoost
 
@@ -19,19 +11,6 @@ FORMS = [
     for per_class in (True, False)
     for solver in ("newton", "fcd", "lbfgsb")
 ]
-CHECKED = [
-    MultiBoost(100.0, 20),
-    MultiBoost(100.0, 10, per_class=False),
-    MultiBoost(100.0, 5, solver="fcd", base="perceptron-pool", base_options={"n_hypotheses": 50}),
-    MultiBoost(1e8, 10, solver="fcd", tau_max=1),
-    MultiBoost(100.0, 5, solver="lbfgsb", base="perceptron", base_options={"n_updates": 5}),
-]
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # checks fit noise
-@parametrize_with_checks(CHECKED, expected_failed_checks=exempt)
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -127,28 +106,6 @@ def test_restricted_problems_are_solved_to_rounding_of_the_objective(wine, tol):
     assert all(entry.gap <= min(1e-7, 0.5 * (tol or 1.0)) * entry.objective for entry in model.rounds_)
 
 
-def test_importances_and_names(wine):
-    X, y = wine
-    model = MultiBoost(1e2, 10, tol=None).fit(X, y)
-    assert list(model.feature_names_in_) == list(X.columns)
-    np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
-    used = np.unique(model.hypotheses_.features[(model.weights_ > 0).any(axis=1)])
-    assert set(np.flatnonzero(model.feature_importances_)) == set(used)
-
-
-def test_pickle_clone_pipeline_and_search(wine):
-    X, y = wine
-    model = MultiBoost(1e2, 8, tol=None).fit(X, y)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-    np.testing.assert_array_equal(clone(model).fit(X, y).weights_, model.weights_)
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), MultiBoost(n_rounds=10, tol=None)),
-        {"multiboost__C": [10.0, 1e3]},
-        cv=3,
-    )
-    assert search.fit(X, y).best_score_ > 0.9
-
-
 def test_the_columns_order_of_samples_does_not_matter(rng):
     X, y = load_iris(return_X_y=True)
     order = rng.permutation(len(y))
@@ -157,15 +114,3 @@ def test_the_columns_order_of_samples_does_not_matter(rng):
         MultiBoost(1e2, 20, tol=1e-8).fit(X[order], y[order]),
     )
     assert one.objective_path_[-1] == pytest.approx(other.objective_path_[-1], rel=1e-6)
-
-
-def test_bad_parameters_are_named(wine):
-    X, y = wine
-    with pytest.raises(ValueError, match="C == -1"):
-        MultiBoost(-1.0).fit(X, y)
-    with pytest.raises(ValueError, match="solver='sgd'"):
-        MultiBoost(solver="sgd").fit(X, y)
-    with pytest.raises(ValueError, match="tau_max == 0"):
-        MultiBoost(tau_max=0).fit(X, y)
-    with pytest.raises(ValueError, match="base='fourier' has real values"):
-        MultiBoost(base="fourier").fit(X, y)

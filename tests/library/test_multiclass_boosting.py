@@ -1,22 +1,12 @@
 """AdaBoost.MH, .ECC and .MO as scikit-learn estimators."""
 
-import pickle
-
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
-from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.settings import exempt
 
 from kernsemble import AdaBoost, AdaBoostECC, AdaBoostMH, AdaBoostMO
 
 METHODS = [AdaBoostMH, AdaBoostECC, AdaBoostMO]
-
-
-@parametrize_with_checks([method(10) for method in METHODS], expected_failed_checks=exempt)
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -66,15 +56,6 @@ def test_other_bases(method, base):
     options = {"perceptron": {"n_updates": 20}, "fourier": {"gamma": 0.05}}.get(base, {})
     model = method(30, base=base, base_options=options, random_state=0).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.9
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_models_survive_pickling_and_cloning(method):
-    X, y = load_wine(return_X_y=True)
-    model = method(10, random_state=3).fit(X, y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    np.testing.assert_array_equal(clone(model).fit(X, y).weights_, model.weights_)
 
 
 def test_a_code_of_ones_own():

@@ -10,7 +10,6 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectFromModel
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernsemble import DistanceKernelSVC, DistanceKernelSVCCV, load
 from kernsemble.data.generators import flip_labels, ringnorm, threenorm, twonorm
@@ -25,23 +24,6 @@ from kernsemble.hypotheses.directions import (
 from kernsemble.hypotheses.knots import Knots
 from kernsemble.hypotheses.shapes import Shapes
 from kernsemble.kernels import stump_kernel
-
-
-def exempt(estimator):
-    """Return the check that asks for weights over seven orders of magnitude, where 1e-13 is out of reach."""
-    return {"check_class_weight_classifiers": "it warns that rounding leaves nothing to gain"}
-
-
-@parametrize_with_checks(
-    [
-        DistanceKernelSVC(solver="spline", tol=1e-13),
-        DistanceKernelSVC("perceptron", n_directions=16, random_state=0, tol=1e-13),
-        DistanceKernelSVCCV(solver="spline", Cs=[0.1, 1.0, 10.0], cv=2, random_state=0, tol=1e-13),
-    ],
-    expected_failed_checks=exempt,
-)
-def test_scikit_learn_accepts_it(estimator, check):
-    check(estimator)
 
 
 def noisy(rng, n=200, d=4):
@@ -266,27 +248,6 @@ def test_the_solver_is_chosen_by_the_number_of_samples(rng, monkeypatch):
     assert again.decision_function(X).shape == (len(y),)
     assert again.set_params(solver="spline").fit(X, y).solver_ == "spline"
     assert not hasattr(again, "dual_coef_")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"solver": "dual"}, "solver must be 'auto', 'kernel' or 'spline', got 'dual'"),
-        ({"loss": "logistic"}, "loss must be 'hinge' or 'squared_hinge'"),
-        ({"kernel": "perceptron", "solver": "spline"}, "solver='spline' .* need kernel='stump'"),
-        ({"kernel": "gaussian", "loss": "squared_hinge"}, "need kernel='stump'"),
-        ({"kernel": "stump", "n_directions": 4}, "n_directions=4"),
-        ({"loss": "squared_hinge", "solver": "kernel"}, "solver='kernel' has loss='hinge'"),
-        ({"max_knots": 1}, "max_knots == 1"),
-        ({"kernel": "perceptron", "n_directions": 0}, "n_directions == 0"),
-        ({"kernel": "perceptron", "directions": "found"}, "directions must be 'spread' or 'generated'"),
-        ({"kernel": "perceptron", "directions": "generated"}, "directions='generated' needs n_directions"),
-    ],
-)
-def test_choices_that_do_not_go_together_are_named(rng, options, message):
-    for model in (DistanceKernelSVC(**options), DistanceKernelSVCCV(**options)):
-        with pytest.raises(ValueError, match=message):
-            model.fit(*noisy(rng))
 
 
 def test_steps_that_run_out_warn_with_the_gap(rng):

@@ -27,11 +27,6 @@ class TestStudy:
         assert open_fake(root).evidence("table1").complete
         assert study.path("table1").read_bytes() == written
 
-    def test_reading_study_computes_nothing(self, root):
-        study = open_fake(root, compute=False)
-        assert not study.evidence("table1").complete
-        assert not study.path("table1").exists()
-
     def test_values(self, root):
         evidence = open_fake(root).evidence("table1")
         sample = evidence.sample("error", dataset="coin", method="plain")
@@ -183,9 +178,3 @@ class TestStudy:
         study = open_fake(root)
         assert study.protocol("table1") == {"n": 20, "bias": 0.5, "rule": "mean"}
         assert study.choices["rule"].explored == ("mean", "median")
-
-    def test_fresh_computes_everything_anew(self, root):
-        study = open_fake(root)
-        first = study.evidence("timing").frame
-        assert study.run(["timing"], fresh=True).done == 2
-        assert not first.equals(study.evidence("timing").frame)

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from support.machinery import MODULE, change_params, make_repository, open_fake, without_seconds
+from support.machinery import change_params, open_fake
 
 from kernsemble.trials.errors import PlanError
 from kernsemble.trials.executor import (
@@ -19,7 +19,6 @@ from kernsemble.trials.executor import (
     find_trial,
     plain_value,
     process_pool,
-    run_batch,
     run_job,
     stop_pools,
 )
@@ -66,15 +65,6 @@ def test_same_rows_in_any_order_and_with_any_number_of_workers(root):
     assert len(expected) == 160
     assert rows_of(shuffled, InProcess())[0] == expected
     assert rows_of(shuffled, process_pool(2))[0] == expected
-
-
-def test_files_are_the_same_with_one_and_two_jobs(tmp_path):
-    paths = []
-    for jobs in (1, 2):
-        study = open_fake(make_repository(tmp_path / str(jobs)), jobs=jobs)
-        study.evidence("table1")
-        paths.append(study.path("table1"))
-    assert without_seconds(paths[0]) == without_seconds(paths[1])
 
 
 def test_every_dataset_comes_first_with_its_trial_0(root):
@@ -235,11 +225,6 @@ class TestResults:
             checked_row(results, "plain", self.EXHIBIT)
 
 
-def test_batch_runs_all_its_jobs(root):
-    jobs = open_fake(root).plan("figure1").jobs()
-    assert [outcome.job for outcome in run_batch(jobs)] == jobs
-
-
 @pytest.mark.parametrize(("text", "word"), [("zero", "KERNSEMBLE_JOBS"), ("0", "1 or more")])
 def test_number_of_jobs_is_checked(monkeypatch, text, word):
     monkeypatch.setenv("KERNSEMBLE_JOBS", text)
@@ -254,7 +239,3 @@ def test_unknown_scale_and_paper_are_named(root):
 
     with pytest.raises(PlanError, match="No paper 'linli2004'; there are bi2004"):
         Study("linli2004", "quick", root)
-
-
-def test_job_names_its_module(root):
-    assert {job.module for job in open_fake(root).plan("table1").jobs()} == {MODULE}

@@ -193,14 +193,7 @@ def test_rendered_notebook_is_in_step_with_its_source(path):
 def test_source_runs_at_the_smallest_scale(path):
     command = [
         sys.executable,
-        "-m",
-        "pytest",
-        "--nbval-lax",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
+        *["-m", "pytest", "--nbval-lax", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"],
     ]
     environment = {**os.environ, "KERNSEMBLE_SCALE": "smoke", "KERNSEMBLE_JOBS": "1"}
     done = subprocess.run([*command, str(path)], cwd=ROOT, env=environment, capture_output=True, text=True)

@@ -48,19 +48,6 @@ def test_a_group_stands_for_its_fields():
     assert made.compute(TRIAL, {"bias": 0.5, "n": 20, "weight": 3}) == {"heads": 30.0}
 
 
-def test_groups_and_plain_parameters_take_the_same_keys():
-    def grouped(trial, *, coin: Coin, n: int):
-        return {"heads": coin.bias * n}
-
-    def plain(trial, *, bias: float, n: int, rule: Literal["mean", "median"] = "mean"):
-        return {"heads": bias * n}
-
-    values = {"bias": 0.25, "n": 8, "rule": "median"}
-    assert dict(declare(grouped).parameters) == dict(declare(plain).parameters)
-    assert declare(grouped).required == declare(plain).required
-    assert declare(grouped).compute(TRIAL, values) == declare(plain).compute(TRIAL, values)
-
-
 class TestParametersOfSomeLabels:
     """A parameter that concerns some datasets cannot be read by trials of others."""
 

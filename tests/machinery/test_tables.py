@@ -14,6 +14,12 @@ from kernsemble.trials.errors import PlanError
 from kernsemble.trials.evidence import Sample
 
 
+def saved(study):
+    """The lines of the table that was saved."""
+    with (study.folder / "tables/table1.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
 def test_printed_beside_ours(root):
     study = open_fake(root)
     table = show_printed(study, "table1", bold="row")
@@ -27,8 +33,7 @@ def test_printed_beside_ours(root):
     assert [cell.bold for cell in coin[:5]] == [False, False, True, False, False]
     for word in ("✓ match", "↑ differs: higher", "∅ unavailable", "Holm"):
         assert word in table.caption
-    with (study.folder / "tables/table1.csv").open() as file:
-        lines = list(csv.DictReader(file))
+    lines = saved(study)
     assert lines[0]["verdict"] == "match"
     assert [line["printed"] for line in lines] == ["0.56", "-0.90", "0.20", "12.0", "1.0", "", ""]
     assert r"\textbf" in (study.folder / "tables/table1.tex").read_text()
@@ -43,8 +48,7 @@ def test_methods_that_are_not_printed_stand_beside(root):
     assert [cell.below for cell in table.rows[0][2:]] == ["", ""]
     assert table.rows[1][2:] == (Cell(""), Cell(""))
     assert "that the paper does not have" in table.caption
-    with (study.folder / "tables/table1.csv").open() as file:
-        lines = {(line["row"], line["column"]): line for line in csv.DictReader(file)}
+    lines = {(line["row"], line["column"]): line for line in saved(study)}
     assert lines["coin", "short"]["ours"] == significant(sample.mean)
     assert not lines["coin", "short"]["printed"] + lines["coin", "short"]["verdict"]
     assert ("lost", "short") not in lines
@@ -86,8 +90,7 @@ def test_what_is_shown_is_the_computed_number_rounded_once(root, monkeypatch, me
     deviation = 0.1 * 2**0.5
     assert table.rows[0][1].text == f"{text} ± {deviation:.2f}"
     assert rf"{text} $\pm$" in (study.folder / "tables/table1.tex").read_text()
-    with (study.folder / "tables/table1.csv").open() as file:
-        (line,) = csv.DictReader(file)
+    (line,) = saved(study)
     assert line["ours"] == significant(sample.mean)
     assert line["ours_spread"] == significant(deviation, 3)
 
@@ -152,8 +155,15 @@ def test_choices(root):
     study = open_fake(root)
     choice = study.choices["rule"]
     study.choices = {"rule": choice, "solver": replace(choice, value={"eps": 0.10000000149, "tau_max": 2})}
-    first, second = ([cell.text for cell in row] for row in show_choices(study).rows)
-    assert first == ["rule", "mean", "before the numbers, 2026-11-18 10:00", "the paper does not say"]
+    first, second = (
+        [cell.text for cell in row] for row in show_choices(study, {"rule": "what is taken"}).rows
+    )
+    assert first == [
+        "what is taken",
+        "mean",
+        "before the numbers, 2026-11-18 10:00",
+        "the paper does not say",
+    ]
     assert second[:2] == ["solver", "eps 0.1, tau_max 2"]
 
 

@@ -27,6 +27,7 @@ from kernsemble.estimators.drm import DRM
 from kernsemble.estimators.exrm import ExRM
 from kernsemble.estimators.multiboost import MultiBoost
 from kernsemble.estimators.multiclass_boosting import AdaBoostECC, AdaBoostMH, AdaBoostMO
+from kernsemble.report import tables
 from kernsemble.report.figures import subplots
 from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.registry import load_paper
@@ -282,14 +283,11 @@ def test_friedman_nemenyi_and_the_best_of_today():
     statistic, p_value = compare.friedman(comparison)
     assert statistic == pytest.approx(15.0)  # n (k - 1): all sets agree
     assert p_value == pytest.approx(stats.chi2.sf(15.0, 3))
-    pairs = compare.nemenyi(comparison)
-    judge = posthoc_nemenyi_friedman(pd.DataFrame(comparison.errors, columns=list(comparison.methods)))
-    pd.testing.assert_frame_equal(pairs, judge)
-    # the critical difference and the p-values are the same test
-    limit_ = compare.critical_difference(4, 5)
-    ranks = comparison.ranks
-    for first, second in (("SVM-Stump", "SVM-Perc"), ("SVM-Perc", "SVM-Gauss")):
-        assert (abs(ranks[first] - ranks[second]) > limit_) == (pairs.loc[first, second] < 0.05)
+    pairs = posthoc_nemenyi_friedman(pd.DataFrame(comparison.errors, columns=list(comparison.methods)))
+    limit, ranks = compare.critical_difference(4, 5), comparison.ranks
+    apart = {pair: abs(ranks[pair[0]] - ranks[pair[1]]) >= limit for pair in combinations(ranks.index, 2)}
+    assert apart == {pair: pairs.loc[pair] < 0.05 for pair in apart}
+    assert set(apart.values()) == {True, False}
     assert compare.best_peer(comparison) == "SVM-Gauss"
     found = compare.against(comparison, "SVM-Gauss")
     assert found["SVM-Stump"].worse > 0.9
@@ -355,6 +353,21 @@ def test_answers_are_read_off_the_numbers(monkeypatch, tmp_path):
     assert found["two classes", "a short training"][0] == "SVM-Gauss"
     assert found["more classes", "any"][1] == "too few sets are complete"
     assert (tmp_path / "tables" / "answers.csv").is_file()
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_the_least_error_alone_is_bold_and_its_equals_are_marked(monkeypatch, tmp_path, alike):
+    chosen = np.array([alike, True, alike, alike])
+    monkeypatch.setattr(tables, "best_methods", lambda values, **_: chosen)
+    study = made_arena()
+    study.scale, study.folder = "paper", tmp_path
+    table = figures.show_errors(study, "two classes")
+    assert table.header[1:] == tuple(ERRORS)
+    for row in table.rows:
+        assert [cell.bold for cell in row[1:]] == [False, True, False, False]  # SVM-Perc
+        assert [cell.mark for cell in row[1:]] == (["≈", "", "≈", "≈"] if alike else [""] * 4)
+    assert "≈: not distinguishable" in table.caption
+    assert (tmp_path / "tables" / "error_two_classes.csv").is_file()
 
 
 def test_charts_and_tables_without_enough_sets(tmp_path):

@@ -147,7 +147,8 @@ def test_search_takes_the_smallest_of_equals():
     assert trials.select_by_holdout(fit, made, list(errors), 7) == 10.0
 
 
-def test_every_set_has_its_data():
+def test_every_set_has_its_data_and_every_choice_its_words():
+    assert list(figures.CHOICES) == list(Study("lin2012", "paper", ROOT, compute=False).choices)
     assert set(PAPER_SETS) <= set(STORED)
     assert set(PAPER_SETS) <= set(N_CLASSES)
     assert set(paper.datasets) == set(STORED)
@@ -347,6 +348,7 @@ def test_differences_are_taken_run_by_run(tmp_path):
     assert (tmp_path / "tables" / "differences.csv").is_file()
     figure = figures.draw_learners(study)
     assert [len(axes.lines) for axes in figure.axes] == [3, 3, 3]
+    assert len(figures.draw_learners(made_study(NOTHING)).axes[0].texts) == 1
 
 
 def test_the_common_level_is_the_lowest_that_all_reach():
@@ -461,10 +463,6 @@ def test_figures_have_a_panel_for_each_set_and_say_when_there_is_nothing(exhibit
         assert [text.get_text() for text in strip.axes[0].texts] == [said]
 
 
-def test_a_scale_that_runs_nothing_gets_a_strip():
-    assert len(figures.draw_learners(made_study(NOTHING)).axes[0].texts) == 1
-
-
 TOLD = PROTOCOL | {
     "modern_rounds": 5, "accuracies": [0.1, 1e-5], "learning_rounds": 5, "shares": PLACES / 5,
 }  # fmt: skip
@@ -551,7 +549,7 @@ def test_rough_lbfgsb_ends_higher_and_a_tight_one_where_newton_steps_end(wine):
 
 
 def test_one_stump_a_class_with_one_weight_lowers_the_loss_exactly(wine):
-    """After a round the vector of stumps errs on half of the weight, as after any step of AdaBoost."""
+    """After a round the vector of stumps has an error of one half, as after any step of AdaBoost."""
     fitted = trials.mh_per_class(wine, [1, 2])
     K = trials.n_classes_of(wine)
     Y = np.where(wine.y[:, None] == np.arange(K), 1.0, -1.0)

@@ -422,8 +422,8 @@ def _compared(cell: PrintedCell, ours: Sample | Derived, rule: Rule) -> LedgerRo
     std_ours = se_ours * runs**0.5
     if rule.spread is None:
         se_printed = std_ours / rule.runs**0.5 if rule.runs else 0.0
-        unprinted = f"no spread printed; ours stands for it, {rule.runs} runs"
-        basis = unprinted if rule.runs else EXACT
+        over = "one run" if rule.runs == 1 else f"{rule.runs} runs"
+        basis = f"no spread is printed; ours is taken, for {over}" if rule.runs else EXACT
     else:
         deviation = rule.spread == "standard deviation"
         if not cell.spread:

@@ -6,7 +6,7 @@ with Holm's correction over the others. Marks: those of ``Verdict``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import product
@@ -305,9 +305,12 @@ def _told(verdict: Verdict) -> str:
     return f"{verdict.mark} {verdict}"
 
 
-def show_choices(study: Study) -> Table:
-    """Return what the paper leaves open, what was chosen, when, and why."""
-    choices = [(name, _in_words(c.value), c.chosen, c.reason) for name, c in study.choices.items()]
+def show_choices(study: Study, words: Mapping[str, str] | None = None) -> Table:
+    """Return what the paper leaves open, what was chosen, when, and why; ``words`` for names of choices."""
+    said = words or {}
+    choices = [
+        (said.get(name, name), _in_words(c.value), c.chosen, c.reason) for name, c in study.choices.items()
+    ]
     caption = "When: before or after our first numbers stood beside the printed ones."
     header = ("left open", "chosen", "when", "reason")
     return Table(header, tuple(tuple(map(Cell, row)) for row in choices), caption)

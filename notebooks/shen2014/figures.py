@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from kernsemble.data.base import DatasetUnavailable
@@ -116,9 +115,13 @@ def _draw_staircase(
     ]
     middles = tuple(0.5 * (some[1:] + some[:-1]) for some in edges)
     inside = (decision(grid_points(middles)) > 0).reshape(len(middles[1]), len(middles[0]))
-    plane.pcolormesh(
-        *edges, inside, cmap=ListedColormap(["white", COLORS["CGENS"]]), alpha=0.35, vmin=0, vmax=1
-    )
+    first = np.flatnonzero(np.append(True, (inside[1:] != inside[:-1]).any(axis=1)))  # of rows that are alike
+    x, y = edges[0], edges[1][np.append(first, len(inside))]
+    for row, low, high in zip(inside[first], y[:-1], y[1:], strict=True):
+        runs = np.flatnonzero(np.diff(row, prepend=False, append=False)).reshape(-1, 2)
+        spans = [(x[a], x[b] - x[a]) for a, b in runs]
+        plane.broken_barh(spans, (low, high - low), color=COLORS["CGENS"], alpha=0.35, linewidth=0)
+    plane.set(xlim=x[[0, -1]], ylim=y[[0, -1]])
     plane.grid(visible=False)
 
 

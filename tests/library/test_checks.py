@@ -1,5 +1,6 @@
 """The checks of scikit-learn, once: every estimator, with other settings too; what is exempt, and why."""
 
+import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -134,3 +135,22 @@ def _loose(model):
 @parametrize_with_checks(SETTINGS, expected_failed_checks=exempt)
 def test_scikit_learn_accepts_every_setting(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "model",
+    [
+        k.CGBoostClassifier(["linear", "quadratic"], norm="l1", positive=True, n_rounds=30),
+        k.LPBoost(n_rounds=20, intercept="free", solver="ipm", tol=1.0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_weights_are_repetitions_where_columns_and_solution_stay(model, n_classes):
+    """What is exempt above, on data on which its reason does not hold."""
+    rng = np.random.default_rng(0)
+    X, weight, y = rng.normal(size=(45, 10)), rng.integers(0, 4, 45), rng.integers(0, n_classes, 45)
+    weighted = model.fit(X, y, sample_weight=weight.astype(float)).decision_function(X)
+    repeated = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).decision_function(X)
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-7, atol=1e-9)

@@ -121,26 +121,33 @@ def _read(fit: Fit, data: Draw, found: Search) -> Result:
 
 
 def side_by_side(
-    trial: Trial, part: Draw, Cs: Sequence[float], rounds: Sequence[int], gamma: float, size: int, tol: float
-) -> list[Stages]:
-    """Grow CGENS for all values of C at once, each from the same fresh pool of cosines in a round.
+    trial: Trial, data: Draw, parts: Sequence[np.ndarray], Cs: Sequence[float], rounds: Sequence[int],
+    gamma: float, size: int, tol: float,
+) -> list[list[Stages]]:  # fmt: skip
+    """Grow CGENS on some parts of the training rows, each for all values of C: a list of C's for each part.
 
-    A pool costs more to draw than to search. The pricing of `column_generation`: weights are cut to 30 bits.
+    All see the same fresh pool of cosines in a round, which costs more to draw than to search: it is drawn
+    once, over all rows; those outside of a part have no weight. The pricing of `column_generation`: weights
+    are cut to 30 bits.
     """
     pool = FourierPool(
-        part.X, gamma=gamma, n_hypotheses=size, fresh=True, random_state=trial.shared_seed("pool")
+        data.X, gamma=gamma, n_hypotheses=size, fresh=True, random_state=trial.shared_seed("pool")
     )
-    masters = [Hinge(part.y, C, intercept="free", tol=0.5 * tol, least_norm=True) for C in Cs]
-    keys, weights = [[] for _ in Cs], [[] for _ in Cs]
+    cells = [(rows, C) for rows in parts for C in Cs]
+    masters = [Hinge(data.y[rows], C, intercept="free", tol=0.5 * tol, least_norm=True) for rows, C in cells]
+    keys, weights = [[] for _ in cells], [[] for _ in cells]
+    V = np.zeros((len(data.y), len(cells)))
     for t in range(1, max(rounds) + 1):
-        found = pool.best(np.column_stack([cut_bits(master.pricing_weights()) for master in masters]))
-        for k, (master, candidate) in enumerate(zip(masters, found, strict=True)):
-            master.add(candidate.column)
+        for k, (rows, _) in enumerate(cells):
+            V[rows, k] = cut_bits(masters[k].pricing_weights())
+        for k, candidate in enumerate(pool.best(V)):
+            masters[k].add(candidate.column[cells[k][0]])
             keys[k].append(candidate.key)
-            solution = master.solve()
+            solution = masters[k].solve()
             if t in rounds:
                 weights[k].append((solution.w, solution.b))
-    return [Stages(pool.collect(chosen), path) for chosen, path in zip(keys, weights, strict=True)]
+    grown = [Stages(pool.collect(chosen), path) for chosen, path in zip(keys, weights, strict=True)]
+    return [grown[k : k + len(Cs)] for k in range(0, len(grown), len(Cs))]
 
 
 @paper.trials("fresh", methods=("fourier:CGENS",), datasets=BINARY_SETS)
@@ -149,18 +156,22 @@ def fresh_cosines(
 ) -> Result:
     """CGENS on cosines of the width that the Gaussian machine has chosen, C by cross-validation."""
     data, rounds = draw(trial), selection.rounds
+    folds = folds_of(trial, data.y, selection.n_folds)
     gamma, Cs = choose_width(trial, data, widths, selection.n_folds), powers_of_two(cosines.log2_C_cosines)
-    grow = partial(side_by_side, trial, rounds=rounds, gamma=gamma, size=cosines.pool_size, tol=tol)
+    grow = partial(side_by_side, trial, data, rounds=rounds, gamma=gamma, size=cosines.pool_size, tol=tol)
     correct = np.zeros((len(Cs), len(rounds)), dtype=np.int64)
-    for train, held_out in folds_of(trial, data.y, selection.n_folds):
-        part = data.part(train, held_out)
-        for k, ensemble in enumerate(grow(part, Cs)):
-            correct[k] += ((ensemble.scores(part.X_test) > 0) == (part.y_test > 0)[:, None]).sum(axis=0)
+    for (_, held_out), ensembles in zip(folds, grow([train for train, _ in folds], Cs), strict=True):
+        for k, ensemble in enumerate(ensembles):
+            agree = (ensemble.scores(data.X[held_out]) > 0) == (data.y[held_out] > 0)[:, None]
+            correct[k] += agree.sum(axis=0)
+    found = Search(Cs, rounds, correct)
+    chosen = sorted({found.best(len(rounds) - 1)[0], found.best()[0]})
+    final = dict(zip(chosen, grow([np.arange(len(data.y))], chosen)[0], strict=True))
 
-    def fit(part: Draw, C: float, _: Sequence[int]) -> Stages:
-        return grow(part, [C])[0]
+    def fit(_: Draw, C: float, __: Sequence[int]) -> Stages:
+        return final[C]
 
-    return _read(fit, data, Search(Cs, rounds, correct))
+    return _read(fit, data, found)
 
 
 INTERCEPTS = ("free", "penalized", "none")

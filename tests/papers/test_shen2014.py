@@ -207,11 +207,13 @@ def test_draws_and_tables_select_alike_on_the_same_split():
 def test_ensembles_side_by_side_are_those_that_each_would_be(rng):
     X, y = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.5, -1.0, 1.0)
     data, trial, rounds = Draw(X, y, X, y), make_trial("heart", "fourier:CGENS", exhibit="fresh"), [3, 8]
-    both = alternatives.side_by_side(trial, data, [0.1, 1.0], rounds, 0.5, 20, 1e-6)
+    parts = [np.arange(8, 40), np.arange(40)]
+    grown = alternatives.side_by_side(trial, data, parts, [0.1, 1.0], rounds, 0.5, 20, 1e-6)
     family = trials.family_of(trial, "fourier fresh", 20, gamma=0.5)
-    for C, found in zip((0.1, 1.0), both, strict=True):
-        alone = trials.generating(CGEns, 1e-6, **family)(data, C, rounds)
-        np.testing.assert_allclose(found.scores(X), alone.scores(X), atol=1e-6)
+    for rows, both in zip(parts, grown, strict=True):
+        for C, found in zip((0.1, 1.0), both, strict=True):
+            alone = trials.generating(CGEns, 1e-6, **family)(data.part(rows, rows), C, rounds)
+            np.testing.assert_allclose(found.scores(X), alone.scores(X), atol=1e-6)
 
 
 def test_an_intercept_balances_the_dual_weights_of_both_classes():

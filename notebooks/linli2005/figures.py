@@ -328,7 +328,7 @@ def _said(values: np.ndarray) -> str:
     """Write mean and standard error; a zero error of some runs is said, unless all values are zero."""
     if len(values) < 2:
         return mean_and_spread(values.mean(), 0.0)
-    if values.any() and np.ptp(values) < 1e-9:
+    if values.any() and np.ptp(values) <= 1e-9 * np.abs(values).max():
         return f"{values.mean():.2f} ± 0"
     return mean_and_spread(values.mean(), values.std(ddof=1) / len(values) ** 0.5)
 

@@ -607,6 +607,7 @@ def test_runs_that_agree_have_a_standard_error_of_zero():
     assert figures._said(np.zeros(3)) == "0"
     assert figures._said(np.array([17.0])) == "17"
     assert figures._said(np.array([16.0, 18.0])) == "17.0 ± 1.0"
+    assert figures._said(np.array([-1e-14, -2e-14])) == "-1.5e-14 ± 5e-15"
 
 
 def test_a_caption_says_the_runs_of_all_sets():

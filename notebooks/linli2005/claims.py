@@ -244,7 +244,8 @@ def lpboost_changes_nothing(study: Study) -> Finding:
         parts[name] = measure(lambda more: int((more.mean(axis=0) > 0).sum()), lead)
         facts |= {f"wins_{name}": parts[name].value, f"lead_{name}": lead.mean()}
     note = (
-        "mean lead of the machine: {lead_stumps:.1f} (stumps) and {lead_perceptrons:.1f} points (perceptrons)"
+        "mean lead of the machine: {lead_stumps:.1f} (stumps), {lead_perceptrons:.1f} points (perceptrons); "
+        f"{len(boosted)} runs"
     )
     return Finding(parts, note=note, facts=facts)
 

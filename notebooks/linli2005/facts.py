@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.stats import binom, norm
+from scipy.stats import binom, ncx2, norm
 
 from kernsemble.report.comparisons import best_methods, holm, paired_p_value, z_score
 from kernsemble.report.ledger import judge_cells
@@ -55,10 +55,10 @@ def _told_apart(labels: tuple[str, ...], first: np.ndarray, second: np.ndarray) 
     return {label: by for label, q, by in zip(labels, p, lead, strict=True) if q < 0.05}
 
 
-def _who_leads(labels: tuple[str, ...], first: np.ndarray, second: np.ndarray) -> tuple[str, str]:
-    """Name the sets where each of two has the lower error, (runs, sets): paired t-tests, Holm over sets."""
+def _who_leads(labels: tuple[str, ...], first: np.ndarray, second: np.ndarray) -> list[list[str]]:
+    """Return the sets where each of two has the lower error, (runs, sets): paired t-tests, Holm over sets."""
     told = _told_apart(labels, first, second)
-    return tuple(_among([label for label, by in told.items() if (by > 0) == who]) for who in (True, False))
+    return [[label for label, by in told.items() if (by > 0) == who] for who in (True, False)]
 
 
 def _mean(study: Study, exhibit: str, label: str, method: str) -> np.ndarray:
@@ -66,15 +66,40 @@ def _mean(study: Study, exhibit: str, label: str, method: str) -> np.ndarray:
     return np.mean(study.evidence(exhibit).runs("error", label, method), axis=0)
 
 
+def _se(values: np.ndarray) -> np.ndarray:
+    """Return the standard errors of means over the first axis; zero for a single run."""
+    return values.std(axis=0, ddof=min(1, len(values) - 1)) / len(values) ** 0.5
+
+
 def _machine(study: Study, label: str, method: str, runs: int) -> float:
     """Return the mean error of a machine of the tables over its first runs."""
     return float(study.evidence("table1").array("error", [label], [method], runs).mean())
 
 
-@reading.facts("table1", *names("lost level", BASES))
-def who_wins(study: Study) -> dict[str, str]:
-    """Name the sets where the machine is worse than AdaBoost (lost), or cannot be told from it (level)."""
+@reading.facts("sampling", "least", "most")
+def how_near_sampled_kernels_are_to_the_prediction(study: Study) -> dict[str, float]:
+    """Return the least and the largest ratio of the measured to the predicted error, over J and kernels."""
+    evidence, ratios = study.evidence("sampling"), []
+    for label in evidence.datasets:
+        for method in evidence.methods:
+            measured, predicted = (
+                np.array(evidence.runs(metric, label, method)) for metric in ("error", "predicted")
+            )
+            ratios.append(np.sqrt((measured**2).mean(axis=0)) / predicted.mean(axis=0))
+    return {"least": np.min(ratios), "most": np.max(ratios)}
+
+
+@reading.facts("table1", *names("lost level", BASES), "stump_real", "stump_ahead")
+def who_wins(study: Study) -> dict[str, str | float]:
+    """Name the sets where the machine is worse than AdaBoost (lost), or cannot be told from it (level).
+
+    ``stump_real``: points by which SVM-Stump's error is above SVM-Perc's, mean over the real sets;
+    ``stump_ahead``: sets on which its mean error is the lower one.
+    """
     evidence, facts = study.evidence("table1"), {}
+    behind = -np.diff(evidence.array("error", TABLE_SETS, KERNELS[:2]).mean(axis=0))[:, 0]
+    facts["stump_real"] = behind[[TABLE_SETS.index(label) for label in REAL_SETS]].mean()
+    facts["stump_ahead"] = int((behind < 0).sum())
     for name, methods in FAMILIES.items():
         best = {d: best_methods(evidence.array("error", [d], methods)[:, 0]) for d in TABLE_SETS}
         facts[f"lost_{name}"] = _among([d for d, (machine, *_) in best.items() if not machine])
@@ -88,10 +113,15 @@ def who_wins(study: Study) -> dict[str, str]:
     *("compared", "table2_out", "table2_rings_out", "distinct", "distinct_matching", "best"),
     *("machines", "machines_in", "machines_mean", "machines_deviation"),
     *("stumps", "stumps_out", "stumps_expected", "stumps_chance"),
+    *("perceptrons", "perceptrons_below", "perceptrons_out", "perceptrons_where"),
     *("rings", "rings_in", "rings_below", "rings_farthest", "moved_in", "moved_in_others", "moved_others"),
+    *("bayes_far", "bayes_near"),
 )
 def how_the_printed_numbers_agree(study: Study) -> dict[str, float]:
-    """Count z-scores: of the sets other than ringnorm, of ringnorm, and of ringnorm with the nearer mean."""
+    """Count z-scores: of the sets other than ringnorm, of ringnorm, and of ringnorm with the nearer mean.
+
+    ``bayes``: the smallest possible error on ringnorm with each of the two means, in percent.
+    """
     rows = [row for row in judge_cells(study) if row.verdict in COMPARED]
     second = [row for row in rows if row.exhibit == "table2" and abs(row.z) > 2]
     z, best = z_scores(study), z_scores(study, best=True)
@@ -100,6 +130,8 @@ def how_the_printed_numbers_agree(study: Study) -> dict[str, float]:
         return np.array([v for (d, m), v in some.items() if d.startswith("ringnorm") == rings and chosen(m)])
 
     machines, stumps = of(z, KERNELS.__contains__), of(z, STUMPS[1:].__contains__)
+    perceptrons = of(z, PERCEPTRONS[1:].__contains__)
+    apart = [d for (d, m), v in z.items() if m in PERCEPTRONS[1:] and v < -2 and "ringnorm" not in d]
     rings, moved = (of(some, bool, rings=True) for some in (z, best))
     others = of(best, lambda method: method not in PERCEPTRONS[1:], rings=True)
     out, chance = len(stumps) - _inside(stumps), 2 * norm.sf(2.0)
@@ -118,6 +150,10 @@ def how_the_printed_numbers_agree(study: Study) -> dict[str, float]:
         "stumps_out": out,
         "stumps_expected": len(stumps) * chance,
         "stumps_chance": binom.sf(out - 1, len(stumps), chance),
+        "perceptrons": len(perceptrons),
+        "perceptrons_below": int((perceptrons < 0).sum()),
+        "perceptrons_out": len(perceptrons) - _inside(perceptrons),
+        "perceptrons_where": _among(list(dict.fromkeys(apart))),
         "rings": len(rings),
         "rings_in": _inside(rings),
         "rings_below": int((rings < 0).sum()),
@@ -125,7 +161,20 @@ def how_the_printed_numbers_agree(study: Study) -> dict[str, float]:
         "moved_in": _inside(moved),
         "moved_in_others": _inside(others),
         "moved_others": len(others),
+        "bayes_far": smallest_error_on_ringnorm(2.0),
+        "bayes_near": smallest_error_on_ringnorm(1.0),
     }
+
+
+def smallest_error_on_ringnorm(distance: float, d: int = 20) -> float:
+    """Return the error of the rule of Bayes, in percent, where the mean m of class 2 has this norm.
+
+    Class 2 is chosen inside the ball ``|x - 4/3 m|^2 < 4/3 (d log 4 + |m|^2 / 3)``.
+    """
+    square = 4.0 / 3.0 * (d * np.log(4.0) + distance**2 / 3.0)
+    wide_inside = ncx2.cdf(square / 4.0, d, 4.0 / 9.0 * distance**2)
+    narrow_outside = ncx2.sf(square, d, distance**2 / 9.0)
+    return 50.0 * float(wide_inside + narrow_outside)
 
 
 def _inside(z: object) -> int:
@@ -197,18 +246,30 @@ def _moved(errors: np.ndarray, change: np.ndarray) -> tuple[float, float]:
     return errors.mean() + change.mean(), max(variance, 0.0) ** 0.5
 
 
-_SPANNED = ("threenorm", "sonar")
+_SPANNED = ("threenorm", "sonar", "ringnorm-near")
 
 
-@reading.facts("base_learner", "train", "ringnorm_best", *names(_SPANNED, ("100", "1000"), ("low", "high")))
+@reading.facts(
+    "base_learner",
+    *("train", "ringnorm_best", "repeated", *names(("threenorm", "ringnorm", "sonar"), ["machine"])),
+    *names(_SPANNED, ("100", "1000"), ("low", "high")),
+)
 def what_the_learner_does(study: Study) -> dict[str, float]:
     """Return the ranges that the learners span, on sonar without Fisher's start; ``train``: the largest
     training error after the last round.
+
+    ``machine``: SVM-Perc on the same runs; ``repeated``: runs on sonar where the test error from Fisher's
+    start is the same after 100 and 1000 rounds.
     """
     evidence, rounds = study.evidence("base_learner"), study.protocol("base_learner")["rounds"]
     learners = tuple(BASE_LEARNERS)
     train = [evidence.runs("train_error", d, m) for d in evidence.datasets for m in learners]
     facts = {"train": np.max(train, axis=(0, 1))[-1]}
+    for label in ("threenorm", "ringnorm", "sonar"):
+        runs = len(evidence.runs("error", label, learners[0]))
+        facts[f"{label}_machine"] = _machine(study, label, "SVM-Perc", runs)
+    fisher = np.array(evidence.runs("error", "sonar", "from Fisher's discriminant"))
+    facts["repeated"] = int((fisher[:, 0] == fisher[:, -1]).sum())
     facts["ringnorm_best"] = min(_mean(study, "base_learner", "ringnorm", m).min() for m in learners)
     for label in _SPANNED:
         chosen = [m for m in learners if label != "sonar" or "Fisher" not in m]
@@ -223,7 +284,7 @@ _OVERLAP = ("twonorm-n", "threenorm", "german")
 
 @reading.facts(
     "rounds",
-    *("longest", "latest_minimum", "least_gap", "ringnorm", "threenorm", "sonar"),
+    *("longest", "latest_minimum", "least_gap", "ringnorm", "ringnorm_machine", "threenorm", "sonar"),
     *("german_low", "german_high"),
 )
 def what_more_rounds_do(study: Study) -> dict[str, float]:
@@ -245,6 +306,7 @@ def what_more_rounds_do(study: Study) -> dict[str, float]:
         "latest_minimum": max(rounds[curve.argmin()] for curve in stumps.values()),
         "least_gap": min(gaps),
         "ringnorm": perceptrons["ringnorm"].min(),
+        "ringnorm_machine": _machine(study, "ringnorm", "SVM-Perc", runs),
         "german_low": perceptrons["german"].min(),
         "german_high": perceptrons["german"].max(),
     }
@@ -285,7 +347,7 @@ def what_hard_margins_cost(study: Study) -> dict[str, float]:
     """
     hard = study.evidence("hard").array("error", CLEAN_SETS, KERNELS[:2])
     change = hard - study.evidence("table1").array("error", CLEAN_SETS, KERNELS[:2], len(hard))
-    spread = change.std(axis=0, ddof=min(1, len(change) - 1)) / np.sqrt(len(change))
+    spread = _se(change)
     stump, perceptron = change.mean(axis=0).T
     facts = {"stump_least": stump.min(), "stump_most": stump.max()}
     facts |= dict(zip(CLEAN_SETS, perceptron, strict=True))
@@ -307,7 +369,7 @@ def which_kernel_errs_less(study: Study) -> dict[str, float | str]:
     evidence, facts = study.evidence("table1"), {}
     for kind, labels in (("real", REAL_SETS), ("generated", GENERATED_SETS)):
         own, other = np.moveaxis(evidence.array("error", labels, KERNELS[1:]), 2, 0)
-        facts[f"perceptron_{kind}"], facts[f"gauss_{kind}"] = _who_leads(labels, own, other)
+        facts[f"perceptron_{kind}"], facts[f"gauss_{kind}"] = map(_among, _who_leads(labels, own, other))
         if kind == "real":
             apart = {label: abs(by) for label, by in _told_apart(labels, own, other).items()}
             facts["points_by_set"] = joined([f"{by:.1f} on {d}" for d, by in apart.items()]) or "none"
@@ -316,25 +378,33 @@ def which_kernel_errs_less(study: Study) -> dict[str, float | str]:
     return facts | {"alone": lead_of(evidence.array("error", others, KERNELS[1:]))}
 
 
-@reading.facts("modern", *("ahead", "generated", "behind", "machines_real", "forest_real", "forest"))
+@reading.facts(
+    "modern",
+    *("ahead", "generated", "behind", "behind_by", "behind_se", "machines_real", "forest_real", "forest"),
+)
 def how_trees_compare(study: Study) -> dict[str, float | str]:
     """Compare SVM-Perc and SVM-Stump with trees on the same runs.
 
     ``ahead``: generated sets where SVM-Perc has a lower error than all trees; ``behind``: where a tree
-    ensemble has a lower one than SVM-Stump; ``_real``: real sets where SVM-Perc or the forest has the lower
-    one; ``forest``: sets where the forest has a lower one than both boosting programs.
+    ensemble has a lower one than SVM-Stump, at most ``by`` (with its ``se``); ``_real``: real sets where
+    SVM-Perc or the forest has the lower one; ``forest``: sets where the forest has a lower one than both
+    boosting programs.
     """
     trees = study.evidence("modern").array("error", TABLE_SETS, TREES)
     machines = study.evidence("table1").array("error", TABLE_SETS, KERNELS[:2], len(trees))
     means, best = machines.mean(axis=0), trees.mean(axis=0)
     generated, real = ([TABLE_SETS.index(d) for d in some] for some in (GENERATED_SETS, REAL_SETS))
     told = _who_leads(REAL_SETS, machines[:, real, 1], trees[:, real, 0])
+    lower = (machines[:, generated, :1] - trees[:, generated]).reshape(len(trees), -1)
+    most = lower.mean(axis=0).argmax()
     return {
+        "behind_by": lower[:, most].mean(),
+        "behind_se": float(_se(lower[:, most])),
         "ahead": sum(means[k, 1] < best[k].min() for k in generated),
         "generated": len(generated),
         "behind": _among([TABLE_SETS[k] for k in generated if best[k].min() < means[k, 0]]),
-        "machines_real": told[0],
-        "forest_real": told[1],
+        "machines_real": _among(told[0]),
+        "forest_real": _among(told[1]),
         "forest": int((best[:, 0] < best[:, 1:].min(axis=1)).sum()),
     }
 
@@ -344,15 +414,18 @@ CHOSEN_PERCEPTRONS = ("twonorm-n", "threenorm", "heart", "sonar")
 
 @reading.facts(
     "chosen_rounds",
-    *("wins", "lead", "lead_100", "lead_1000", "noisy", "noisy_1000", "ahead", "behind"),
-    *("least_T", "most_T", "sonar_machine"),
-    *names(CHOSEN_PERCEPTRONS, ["usual"]),
+    *("wins", "lead", "lead_100", "lead_1000", "noisy", "noisy_1000", "ahead", "told", "behind", "untold"),
+    *("least_T", "most_T", *names("se", ["least", "most"]), "se_lead"),
+    *("perceptron_sets", "perceptron_wins", "perceptron_ahead", "usual", "usual_lower"),
 )
 def what_choosing_t_changes(study: Study) -> dict[str, float | str]:
     """AdaBoost with T chosen beside SVM-Stump and fixed T, on the same runs.
 
-    ``lead``: mean over sets of AdaBoost's error minus the machine's; ``ahead``, ``behind``: sets where the
-    machine or AdaBoost has the lower error. ``usual``: errors over perceptrons at T = 1000.
+    ``lead``: mean over sets of AdaBoost's error minus the machine's, with ``se_lead``; ``ahead``, ``behind``:
+    sets where the machine (``told`` of them) or AdaBoost has the lower error, ``untold``: neither;
+    ``se_least``, ``se_most``: standard errors of the lead on a set. Over perceptrons: sets where the machine
+    has the lower mean error (``wins``), where a test tells (``ahead``), AdaBoost's errors at T = 1000
+    (``usual``), and sets where these are lower than with T chosen.
     """
     chosen, table = study.evidence("chosen_rounds"), study.evidence("table1")
     boosted = chosen.array("error", TABLE_SETS, ["AB-Stump"])[:, :, 0]
@@ -360,17 +433,24 @@ def what_choosing_t_changes(study: Study) -> dict[str, float | str]:
     lead, told = (boosted - machine).mean(axis=0), _who_leads(TABLE_SETS, machine, boosted)
     noisy = [TABLE_SETS.index(label) for label in NOISY_SETS]
     T = chosen.array("T", TABLE_SETS, ["AB-Stump"]).mean(axis=0)
-    facts = {
+    labels, se = CHOSEN_PERCEPTRONS, _se(boosted - machine)
+    ours = chosen.array("error", labels, ["AB-Perc"])[:, :, 0]
+    own, usual = np.moveaxis(table.array("error", labels, PERCEPTRONS[::2], len(ours)), 2, 0)
+    at_thousand = zip(labels, usual.mean(axis=0), strict=True)
+    lower = usual.mean(axis=0) < ours.mean(axis=0)
+    return {
         "wins": int((lead > 0).sum()), "lead": lead.mean(),
         "lead_100": (hundred - machine).mean(), "lead_1000": (thousand - machine).mean(),
         "noisy": lead[noisy].mean(), "noisy_1000": (thousand - machine)[:, noisy].mean(),
-        "ahead": told[0], "behind": told[1], "least_T": T.min(), "most_T": T.max(),
-        "sonar_machine": _machine(study, "sonar", "SVM-Perc", len(boosted)),
+        "ahead": _among(told[0]), "told": len(told[0]), "behind": _among(told[1]),
+        "untold": len(TABLE_SETS) - sum(map(len, told)),
+        "least_T": T.min(), "most_T": T.max(),
+        "se_least": se.min(), "se_most": se.max(), "se_lead": float(_se((boosted - machine).mean(axis=1))),
+        "perceptron_sets": len(labels), "perceptron_wins": int((own.mean(axis=0) < ours.mean(axis=0)).sum()),
+        "perceptron_ahead": _among(_who_leads(labels, own, ours)[0]),
+        "usual": joined([f"{error:.1f} on {label}" for label, error in at_thousand]),
+        "usual_lower": _among([label for label, is_lower in zip(labels, lower, strict=True) if is_lower]),
     }  # fmt: skip
-    for label in CHOSEN_PERCEPTRONS:
-        runs = len(chosen.runs("error", label, "AB-Perc"))
-        facts[f"{label}_usual"] = _machine(study, label, "AB-Perc-1000", runs)
-    return facts
 
 
 NORM_SETS = ("twonorm-n", "heart", "sonar", "votes84")
@@ -389,14 +469,15 @@ def four_cells(study: Study, label: str, base: str) -> np.ndarray:
     "norms",
     *names((*BASES, *names(["noisy"], BASES)), "norm_J norm_all size_l2"),
     *names(["noisy"], BASES, ["size_l1"]),
-    *("gap", "late", "drawn", "sets", "l1_size", "fits"),
+    *("gap", "late", "drawn", "sets", "l1_size", "fits", "se_noisy", "se_real", "sonar_machine"),
 )
 def norm_and_size(study: Study) -> dict[str, float | str]:
     """Effects in points, mean over the sets: of the l1 norm instead of l2, of J hypotheses instead of all.
 
     ``noisy``: on twonorm-n alone. ``gap``: the largest of a final fit over a known family, in percent;
     ``late``: fits that used all their rounds; ``l1_size``: hypotheses with weight, the least and the largest
-    mean over the runs of a set.
+    mean over the runs of a set; ``se``: the largest standard error of an effect on twonorm-n, or on one of
+    the other sets, run by run; ``sonar_machine``: SVM-Perc over all perceptrons on the same runs.
     """
     evidence, protocol = study.evidence("norms"), study.protocol("norms")
     facts: dict[str, float | str] = {"drawn": protocol["n_drawn"], "sets": joined(NORM_SETS)}
@@ -409,6 +490,9 @@ def norm_and_size(study: Study) -> dict[str, float | str]:
             facts |= {f"{start}_norm_J": l1_some - l2_some, f"{start}_norm_all": l1_all - l2_all}
             facts[f"{start}_size_l2"] = l2_some - l2_all
         facts[f"noisy_{base}_size_l1"] = cells[0, 0] - cells[0, 1]
+    widths = [
+        max(np.max(_se(_effects(four_cells(study, label, base)))) for base in BASES) for label in NORM_SETS
+    ]
     linear = [method for method in evidence.methods if method.startswith("l1")]
     rounds, sizes = (evidence.array(metric, NORM_SETS, linear) for metric in ("rounds", "size"))
     known = [method for method in linear if method != "l1, all perceptrons"]
@@ -417,34 +501,49 @@ def norm_and_size(study: Study) -> dict[str, float | str]:
         "late": int((rounds >= protocol["n_rounds"]).sum()),
         "fits": rounds.size,
         "l1_size": span(sizes.mean(axis=0)),
+        "se_noisy": widths[0],
+        "se_real": max(widths[1:]),
+        "sonar_machine": four_cells(study, "sonar", "perceptrons")[:, -1].mean(),
     }
+
+
+def _effects(cells: np.ndarray) -> np.ndarray:
+    """Return for each run the norm's effect over J and over all, and the number's with l2 and with l1."""
+    l1_some, l1_all, l2_some, l2_all = cells.T
+    return np.column_stack([l1_some - l2_some, l1_all - l2_all, l2_some - l2_all, l1_some - l1_all])
 
 
 @reading.facts(
     "programs",
     *names("sizes late", BASES),
-    *("gap", "smallest_C", "largest_C", "fits", "boosted_noisy"),
+    *("gap", "smallest_C", "largest_C", "fits", "fits_each", "boosted_noisy", "se"),
 )
 def linear_programs_on_all_sets(study: Study) -> dict[str, float | str]:
     """LPBoost beside the machines on the same runs.
 
     ``sizes``: mean number of hypotheses, the least and the most of a set; ``boosted_noisy``: AdaBoost over
     stumps on twonorm-n; ``late``: final fits that used all their rounds; ``gap``: the largest one over
-    stumps, in percent; ``_C``: final fits with C at an end of the grid.
+    stumps, in percent; ``_C``: final fits with C at an end of the grid; ``se``: the median over sets of the
+    standard errors of the difference to the machine, the larger one of stumps and perceptrons.
     """
     evidence, facts = study.evidence("programs"), {}
-    protocol = study.protocol("programs")
+    protocol, medians = study.protocol("programs"), []
     for base, machine in BASES.items():
         method = [machine.replace("SVM", "LPBoost")]
         sizes, rounds = (evidence.array(m, TABLE_SETS, method)[:, :, 0] for m in ("size", "rounds"))
         facts[f"sizes_{base}"] = span(sizes.mean(axis=0))
         facts[f"late_{base}"] = int((rounds >= protocol["n_rounds"]).sum())
+        errors = evidence.array("error", TABLE_SETS, method)
+        own = study.evidence("table1").array("error", TABLE_SETS, [machine], len(errors))
+        medians.append(np.median(_se(errors - own)))
     C = evidence.array("log2_C", TABLE_SETS)
     return facts | {
         "gap": 100 * float(evidence.array("gap", TABLE_SETS, ["LPBoost-Stump"]).max()),
         "smallest_C": int((protocol["log2_C"][0] == C).sum()),
         "largest_C": int((protocol["log2_C"][-1] == C).sum()),
         "fits": C.size,
+        "fits_each": rounds.size,
+        "se": max(medians),
         "boosted_noisy": _machine(study, "twonorm-n", "AB-Stump-1000", len(C)),
     }
 
@@ -493,29 +592,53 @@ def what_the_machines_selected(study: Study) -> dict[str, float | str]:
     return facts | told | {"gamma_median": float(np.median(gamma))}
 
 
+USUAL_UPDATES = "200 updates"  # those of table I
 UPDATED = {"threenorm": "threenorm", "ringnorm-near": "ringnorm", "australian": "australian"}  # as printed
 
 
-def updates_beside_printed(study: Study, label: str, place: int) -> list[tuple[np.ndarray, float]]:
-    """Return for each number of updates the errors of the runs after some rounds, and z of their mean."""
+def updates_beside_printed(study: Study, label: str, place: int) -> list[tuple[float, float, float]]:
+    """Return for each number of updates the mean error after some rounds, its standard error, and z.
+
+    With the updates of table I it is the mean of that table; for the others the mean change of the error, on
+    the runs of ``updates``, is added to it: what the splits do to both cancels.
+    """
     rounds = study.protocol("updates")["rounds"][place]
     cells = {(cell.row, cell.column): cell for cell in own_cells(study)}
-    printed, found = cells[UPDATED[label], f"AB-Perc-{rounds}"], []
-    for method in UPDATES:
-        errors = np.array(study.evidence("updates").runs("error", label, method))[:, place]
-        se = errors.std(ddof=min(1, len(errors) - 1)) / len(errors) ** 0.5
-        found.append((errors, z_score(errors.mean(), float(printed.mean), se, float(printed.spread))))
+    column = f"AB-Perc-{rounds}"
+    printed, found = cells[UPDATED[label], column], []
+    declared = study.evidence("table1").array("error", [label], [column]).ravel()
+    errors = [
+        np.array(study.evidence("updates").runs("error", label, method))[:, place] for method in UPDATES
+    ]
+    for own in errors:
+        mean, se = _moved(declared, own - errors[UPDATES.index(USUAL_UPDATES)])
+        found.append((mean, se, z_score(mean, float(printed.mean), se, float(printed.spread))))
     return found
 
 
-@reading.facts("updates", "cells", "matching", "most", "best")
+@reading.facts("updates", "cells", "matching", "everywhere", *names(UPDATED, ["agree"]), "se_threenorm", "se")
 def which_number_of_updates_agrees(study: Study) -> dict[str, float | str]:
-    """Count the printed errors within two standard errors, by number of updates; who has the most of them."""
-    z = np.array([[z for _, z in updates_beside_printed(study, d, k)] for d in UPDATED for k in range(2)])
-    counts, numbers = (np.abs(z) <= 2).sum(axis=0), [method.split()[0] for method in UPDATES]
-    matching = joined([f"{count} with {n}" for count, n in zip(counts, numbers, strict=True)])
-    best = joined([n for count, n in zip(counts, numbers, strict=True) if count == counts.max()])
-    return {"cells": len(z), "matching": matching, "most": int(counts.max()), "best": best}
+    """Count the printed errors within two standard errors, by number of updates.
+
+    ``agree``: the numbers that agree at the larger T on a set; ``everywhere``: at both T on all sets; ``se``:
+    the largest standard error of a mean at the larger T (``se_threenorm``: on threenorm).
+    """
+    found = np.array([[updates_beside_printed(study, d, k) for k in range(2)] for d in UPDATED])
+    within = np.abs(found[..., 2]) <= 2  # sets x rounds x numbers
+    numbers = [method.split()[0] for method in UPDATES]
+
+    def which(some: np.ndarray) -> str:
+        return joined([n for n, is_in in zip(numbers, some, strict=True) if is_in]) or "none"
+
+    counts = within.sum(axis=(0, 1))
+    facts = {f"{label}_agree": which(own) for label, own in zip(UPDATED, within[:, -1], strict=True)}
+    return facts | {
+        "cells": len(UPDATED) * 2,
+        "matching": joined([f"{count} with {n}" for count, n in zip(counts, numbers, strict=True)]),
+        "everywhere": which(within.all(axis=(0, 1))),
+        "se_threenorm": found[0, -1, :, 1].max(),
+        "se": found[:, -1, :, 1].max(),
+    }
 
 
 @reading.facts("near", "finite_stump", "finite_perc", "boosted", "boosted_T", "largest")
@@ -544,15 +667,22 @@ def how_stable_boundaries_are(study: Study) -> dict[str, float]:
     }
 
 
-@reading.facts("where", *names(IN_THE_PLANE, ["outside"]))
+@reading.facts("where", *names(IN_THE_PLANE, ["outside", "outer", "square"]))
 def where_disagreement_lies(study: Study) -> dict[str, float]:
-    """Percent of the disagreement with Bayes that lies outside the middle four ninths of the square."""
+    """Percent of the disagreement with Bayes that lies outside the middle four ninths of the square.
+
+    ``outer``: the percent of the area out there, and ``square``: of the whole square, where they disagree.
+    """
     facts = {}
     for short, method in IN_THE_PLANE.items():
         share = np.mean(study.evidence("where").runs("share", PLANE_SET, method), axis=0)
         blocks = share.reshape(2 * [round(len(share) ** 0.5)])
         edge = len(blocks) // 6
-        facts[f"{short}_outside"] = 100 * (1 - blocks[edge:-edge, edge:-edge].sum() / blocks.sum())
+        middle = blocks[edge:-edge, edge:-edge]
+        outer = blocks.sum() - middle.sum()
+        facts[f"{short}_outside"] = 100 * outer / blocks.sum()
+        facts[f"{short}_outer"] = outer / (blocks.size - middle.size)
+        facts[f"{short}_square"] = blocks.mean()
     return facts
 
 
@@ -567,6 +697,12 @@ def how_far_from_singular_the_gaussian_kernel_is(study: Study) -> dict[str, str]
     }
 
 
+def _in_words(learner: str) -> str:
+    """Return "SVM-Perc over 16 generated directions" for "SVM-Perc, 16 generated"."""
+    name, _, directions = learner.partition(", ")
+    return f"{name} over {directions} directions" if directions else name
+
+
 SAID = {
     "stump": "SVM-Stump", "perc": "SVM-Perc, 64 spread", "generated": "SVM-Perc, 16 generated",
     "boosted": "AB-Stump-1000", "light": "LightGBM",
@@ -577,25 +713,32 @@ SAID = {
     "thousand",
     *names(SAID, "last seconds"),
     *names("stump perc light", ["first"]),
-    *("runs", "bayes", "best", "machines", "cells"),
+    *("runs", "bayes", "best", "machines", "cells", "twonorm_least", "twonorm_most", "twonorm_se"),
 )
 def what_a_thousand_times_the_rows_change(study: Study) -> dict[str, float | str]:
     """Mean errors over the three sets with the fewest and the most rows, and seconds with the most.
 
     ``best``: the learner of the least error on each set with the most rows; ``machines``: of the ``cells``, a
-    set and a number of rows each, those in which a machine has the least mean error.
+    set and a number of rows each, those in which a machine has the least mean error; ``twonorm``: the least
+    and the largest mean error with the most rows, without AdaBoost after 100 rounds, and the largest
+    standard error.
     """
     evidence, shape = study.evidence("thousand"), (len(NOISY_SETS), len(LEARNERS), len(SIZES))
     errors, seconds = (evidence.array(m, NOISY_SETS, at_sizes(*LEARNERS)) for m in ("error", "fit_seconds"))
     by_size, longest = (values.mean(axis=0).reshape(shape) for values in (errors, seconds))
     least, means = by_size.argmin(axis=1), by_size.mean(axis=0)
-    winners = [f"{LEARNERS[k]} on {label}" for k, label in zip(least[:, -1], NOISY_SETS, strict=True)]
+    winners = [f"{_in_words(LEARNERS[k])} on {d}" for k, d in zip(least[:, -1], NOISY_SETS, strict=True)]
+    others = [k for k, learner in enumerate(LEARNERS) if learner != "AB-Stump-100"]
+    widths = _se(errors).reshape(shape)[0, others, -1]
     facts: dict[str, float | str] = {
         "runs": len(errors),
         "bayes": evidence.array("error", NOISY_SETS, ["Bayes"]).mean(),
         "best": joined(winners),
         "machines": int((least < len(MACHINES)).sum()),
         "cells": least.size,
+        "twonorm_least": by_size[0, others, -1].min(),
+        "twonorm_most": by_size[0, others, -1].max(),
+        "twonorm_se": widths.max(),
     }
     for short, learner in SAID.items():
         k = LEARNERS.index(learner)

@@ -351,7 +351,7 @@ BASE_LEARNERS = {
 }
 
 
-@paper.trials("base_learner", methods=tuple(BASE_LEARNERS), datasets=TABLE_SETS)
+@paper.trials("base_learner", methods=tuple(BASE_LEARNERS), datasets=(*TABLE_SETS, *NEAR_SETS))
 def base_learner(
     trial: Trial, *, protocol: DataProtocol, perfect_error: float, rounds: list[int]
 ) -> dict[str, np.ndarray]:

@@ -527,26 +527,108 @@ def test_the_table_of_ringnorm_has_both_readings_and_their_z_scores(tmp_path):
     far, near = (abs(float(rows[0][place].text)) for place in (3, 5))
     assert far > 2 > near
     beside = figures.show_beside(study, "chosen_rounds", {"AB-Stump": "SVM-Stump", "AB-Perc": "SVM-Perc"})
-    assert beside.caption == "Test error ± standard error over 5 runs."
+    runs = study.params.scales["paper"]["chosen_rounds"].runs["twonorm"]
+    assert beside.caption == f"Test error ± standard error over {runs} runs."
     twonorm = {row[0].text: [cell.text for cell in row[1:]] for row in beside.rows}["twonorm"]
-    own = study.evidence("table1").array("error", ["twonorm"], ["SVM-Stump"], 5).mean()
+    own = study.evidence("table1").array("error", ["twonorm"], ["SVM-Stump"], runs).mean()
     assert float(twonorm[1].split()[0]) == pytest.approx(own, abs=0.01)
     assert twonorm[2:] == ["", ""]  # perceptrons ran on four sets
 
 
+def made_updates(printed, changed, runs=3):
+    """Evidence of table I, with the printed means, and of updates, where the others change the errors."""
+    place = {"AB-Perc-100": 0, "AB-Perc-1000": 1}
+    table = lambda metric, d, method: printed[d][place[method]]  # noqa: E731
+    value = lambda metric, d, method: [x + 9 + changed(d, method) for x in printed[d]]  # noqa: E731
+    made = {
+        "table1": made_evidence(table, place, printed, runs=100),
+        "updates": made_evidence(value, regularized.UPDATES, printed, runs=runs),
+    }
+    return made_study(made, {"rounds": [100, 1000]}, key="linli2005")
+
+
+PRINTED = {"threenorm": [18.2, 16.7], "ringnorm-near": [24.0, 20.0], "australian": [15.5, 15.6]}
+
+
 def test_updates_are_counted_by_the_printed_errors_that_they_reach(tmp_path):
-    printed = {"threenorm": [18.2, 16.7], "ringnorm-near": [24.0, 20.0], "australian": [15.5, 15.6]}
-    value = lambda metric, d, method: [x + 5 * (method != "200 updates") for x in printed[d]]  # noqa: E731
-    evidence = made_evidence(value, regularized.UPDATES, printed, runs=3)
-    study = made_study(evidence, {"rounds": [100, 1000]}, key="linli2005")
+    study = made_updates(PRINTED, lambda d, method: 5 * (method != "200 updates"))
     found = facts.which_number_of_updates_agrees(study)
+    agree = {f"{label}_agree": "200" for label in PRINTED}
+    se = {name: found.pop(name) for name in ("se", "se_threenorm")}
+    assert max(se.values()) < 0.01
     said = "0 with 20, 0 with 50, 6 with 200 and 0 with 1000"
-    assert found == {"cells": 6, "matching": said, "most": 6, "best": "200"}
+    assert found == agree | {"cells": 6, "matching": said, "everywhere": "200"}
     study.scale, study.folder = "paper", tmp_path
     table = figures.show_updates(study)
+    assert "the 100 runs of table I" in table.caption
     assert "over 3 runs" in table.caption
     marked = [["✓" in cell.text for cell in row] for row in table.rows]
     assert marked == 6 * [[False, False, False, False, True, False]]
+
+
+def test_updates_that_agree_on_one_set_each_agree_nowhere_on_all():
+    liked = {"threenorm": "1000 updates", "ringnorm-near": "200 updates", "australian": "20 updates"}
+    found = facts.which_number_of_updates_agrees(
+        made_updates(PRINTED, lambda d, method: 5 * (method not in (liked[d], "200 updates")))
+    )
+    assert found["threenorm_agree"] == "200 and 1000"
+    assert found["everywhere"] == "200"
+    none = {d: [x - 5 for x in both] if d == "threenorm" else both for d, both in PRINTED.items()}
+    found = facts.which_number_of_updates_agrees(
+        made_updates(none, lambda d, method: 5 * (method != "200 updates"))
+    )
+    assert (found["threenorm_agree"], found["australian_agree"]) == ("20, 50 and 1000", "200")
+    assert found["everywhere"] == "none"
+
+
+def test_a_change_on_the_same_splits_is_known_better_than_the_error(rng):
+    """Runs that hang on their split: the change is added to the mean of all runs, and its error is small."""
+    split = rng.normal(20.0, 5.0, 100)
+    change = rng.normal(1.0, 0.1, 10)
+    mean, se = facts._moved(split, change)
+    assert mean == pytest.approx(split.mean() + change.mean())
+    assert se == pytest.approx(split.std(ddof=1) / 10, rel=0.2)
+    assert se < 0.5 * (split[:10] + change).std(ddof=1) / 10**0.5
+
+
+def test_smallest_error_on_ringnorm_with_either_mean(rng):
+    assert facts.smallest_error_on_ringnorm(2.0) == pytest.approx(100 * bayes_error("ringnorm"))
+    mean, wrong = np.full(20, 1.0 / np.sqrt(20)), []
+    for wide in (True, False):
+        X = 2.0 * rng.standard_normal((100_000, 20)) if wide else mean + rng.standard_normal((100_000, 20))
+        log_wide = -(X**2).sum(axis=1) / 8 - 20 * np.log(2.0)
+        log_narrow = -((X - mean) ** 2).sum(axis=1) / 2
+        wrong.append(np.mean((log_narrow > log_wide) == wide))
+    assert facts.smallest_error_on_ringnorm(1.0) == pytest.approx(100 * np.mean(wrong), abs=0.1)
+
+
+def test_runs_that_agree_have_a_standard_error_of_zero():
+    assert figures._said(np.array([17.0, 17.0])) == "17.00 ± 0"
+    assert figures._said(np.zeros(3)) == "0"
+    assert figures._said(np.array([17.0])) == "17"
+    assert figures._said(np.array([16.0, 18.0])) == "17.0 ± 1.0"
+    assert figures._said(np.array([-1e-14, -2e-14])) == "-1.5e-14 ± 5e-15"
+
+
+def test_a_caption_says_the_runs_of_all_sets():
+    evidence = made_evidence(
+        lambda *_: 1.0, ("m",), ("a", "b"), runs=4, missing=lambda key: key == ("b", "m", 3)
+    )
+    assert figures._over(evidence, "error", ("a", "b"), ("m",)) == "3 to 4 runs"
+    assert figures._over(evidence, "error", ("a",), ("m",)) == "4 runs"
+
+
+def test_effects_of_norm_and_number():
+    cells = np.array([[9.0, 7.0, 4.0, 1.0]])  # l1 J, l1 all, l2 J, l2 all
+    np.testing.assert_array_equal(facts._effects(cells), [[5.0, 6.0, 3.0, 2.0]])
+
+
+def test_sampled_kernels_are_compared_with_the_prediction():
+    made = made_evidence(
+        lambda m, d, n: [2.0, 1.0] if m == "predicted" else [1.0, 3.0], ("k",), ("a",), noise=0
+    )
+    found = facts.how_near_sampled_kernels_are_to_the_prediction(made_study({"sampling": made}))
+    assert found == {"least": pytest.approx(0.5), "most": pytest.approx(3.0)}
 
 
 def test_a_thousand_times_the_rows_begins_with_those_of_the_tables(monkeypatch):

@@ -377,14 +377,14 @@ def seconds_against_accuracy(study: Study) -> dict[str, float]:
     return facts
 
 
-@reading.facts("learning", *names("vowel pendigits", ["best"], "first last"))
+@reading.facts("learning", *names("vowel pendigits segment", ["best"], "first last"))
 def who_errs_least_with_few_and_all_samples(study: Study) -> dict[str, str]:
     """Who has the lowest mean error with the smallest share of the training set, and with all of it."""
     facts = {}
-    for label in ("VOWEL", "PENDIGITS"):
+    for label in ("VOWEL", "PENDIGITS", "segment"):
         means = _means(study, "learning", "error", label, *FIVE)
         for k, end in ((0, "first"), (-1, "last")):
-            facts[f"{NAMES[label]}_best_{end}"] = FIVE[means[:, k].argmin()]
+            facts[f"{label.lower()}_best_{end}"] = FIVE[means[:, k].argmin()]
     return facts
 
 

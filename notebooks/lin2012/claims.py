@@ -314,9 +314,10 @@ def coordinate_descent_beats_lbfgsb(study: Study) -> Finding:
         shares, nearly, fastest, last = nearly_reached(evidence, label, checkpoints)
         ends.append(100 * float(np.mean(evidence.runs("excess", label, "FCD 2"), axis=0)[-1]))
         found.append((fastest == "FCD 1", max(nearly)))
+        there = f"at it after {_percent(shares)}" if np.isfinite(shares).any() else "never at it"
         note.append(
-            f"{label}: fastest to round {last} is {fastest}; for L-BFGS-B's objective tau_max of 2, 5, 10 "
-            f"need {_percent(shares)} of its seconds, for 2 % above it {_percent(nearly)}; tau_max = 2 ends "
+            f"{label}, to round {last}: {fastest} is the fastest; tau_max of 2, 5, 10 are within 2 % of "
+            f"L-BFGS-B's objective after {_percent(nearly)} of its seconds, and {there}; tau_max = 2 ends "
             f"{ends[-1]:.1f} % above the optimum"
         )
     if len(chosen) < len(wanted):

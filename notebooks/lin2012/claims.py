@@ -15,6 +15,7 @@ import numpy as np
 
 from kernsemble.report.ledger import Finding, Reading, measure
 from kernsemble.report.verdicts import Answer
+from kernsemble.report.words import span
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from lin2012.trials import DIGIT_SETS, MO_SETS, PAPER_SETS
@@ -116,14 +117,8 @@ def class_wise_needs_fewer_iterations(study: Study) -> Finding:
         return share
 
     parts = {name: measure(fewer(k), curves, n_resamples=500) for k, name in enumerate(("cw", "cw1"))}
-    return sets.decide(parts, f"iterations of {', '.join(FIVE)}: " + _listed(sets, needed))
-
-
-def _listed(sets: Sets, numbers: list[np.ndarray], form: str = ".0f") -> str:
-    return "; ".join(
-        f"{label} " + ", ".join(format(float(x), form) for x in np.atleast_1d(row))
-        for label, row in zip(sets.places, numbers, strict=True)
-    )
+    spans = (f"{name} {span(own)}" for name, own in zip(FIVE, np.transpose(needed), strict=True))
+    return sets.decide(parts, f"iterations of {', '.join(spans)}")
 
 
 ABOVE = 1.5  # times the last error of CW: a level at which its mean curve still falls
@@ -170,23 +165,23 @@ def class_wise_trains_faster(study: Study) -> Finding:
         for label in sets.places
         for seconds in [sets.values("seconds_curve", label, "CW", "MultiBoost")[:, :, -1]]
     ]
+    in_all, solver = np.transpose([np.exp(log.mean(axis=0)) for log in ratios])
     note = (
-        "MultiBoost / CW, seconds in all and in the solver: "
-        + _listed(sets, [np.exp(log.mean(axis=0)) for log in ratios], ".1f")
-        + "; in all, with Newton steps for MultiBoost: " + _listed(sets, newton, ".1f")
-    )  # fmt: skip
+        f"seconds of MultiBoost over those of CW, by set: in all {span(in_all, '.1f')}, in the solver "
+        f"{span(solver, '.1f')}; in all, with Newton steps for MultiBoost, {span(newton, '.1f')}"
+    )
     return sets.decide({name: measure(least(k), ratios) for k, name in enumerate(("in_all", "solver"))}, note)
 
 
-def time_ratios(sets: Sets, label: str) -> np.ndarray:
-    """Return MultiBoost's seconds over CW's, (runs, (in all, solver)), where L-BFGS-B ended."""
+def time_ratios(sets: Sets, label: str, other: str = "CW") -> np.ndarray:
+    """Return L-BFGS-B's seconds over those of CW (or another), (runs, (in all, solver)), where it ended."""
     checkpoints = checkpoints_of(sets.study)
     finished = sets.values("finished", label, PAPER_SOLVER)[:, 0]
     places = np.maximum(np.searchsorted(checkpoints, finished, side="right") - 1, 0)
     runs = np.arange(len(places))
     ratios = []
     for metric in ("seconds_curve", "solver_curve"):
-        seconds = sets.values(metric, label, PAPER_SOLVER, "CW")[runs, :, places]
+        seconds = sets.values(metric, label, PAPER_SOLVER, other)[runs, :, places]
         ratios.append(seconds[:, 0] / np.maximum(seconds[:, 1], 1e-4))
     return np.column_stack(ratios)
 
@@ -203,7 +198,16 @@ def class_wise_has_best_error(study: Study) -> Finding:
     def share(*resampled: np.ndarray) -> float:
         return float(np.mean([e.mean(axis=0).argmin() < 2 for e in resampled]))
 
+    def behind(*resampled: np.ndarray) -> float:
+        means = (e.mean(axis=0) for e in resampled)
+        return float(max(mean[:2].min() - mean.min() for mean in means))
+
     parts = {"most": measure(share, tuple(errors.values()))}
+    first = [label for label, exhibit in sets.places.items() if exhibit == FIGURES[0]]
+    for label in first:
+        study.evidence(FIGURES[0]).require(label, "Ada.MO")
+    own = tuple(sets.values("error", label, *SHOWN) for label in first)
+    parts[FIGURES[0]] = measure(behind, own) if own else Answer(float("nan"))
     for figure in FIGURES[1:]:
         own = tuple(errors[label] for label, exhibit in sets.places.items() if exhibit == figure)
         parts[figure] = measure(share, own) if own else Answer(float("nan"))
@@ -224,10 +228,13 @@ def multiboost_is_sparse_over_classes(study: Study) -> Finding:
     for label in sets.places:
         mean = sets.values("per_learner", label, "CW", "MultiBoost").mean(axis=0)
         shares.append(np.array([mean[0], mean[1] / N_CLASSES[label], mean[1]]))
-    own, other, _ = np.transpose(shares)
-    note = "share of weights that are not 0 in CW and in MultiBoost, classes to a stump of MultiBoost: "
+    own, other, classes = np.transpose(shares)
+    note = (
+        f"share of weights that are not 0, by set: CW {span(own, '.2f')}, MultiBoost {span(other, '.2f')}; "
+        f"classes to a stump of MultiBoost: {span(classes, '.1f')}"
+    )
     parts = {"multiboost": Answer((other < 0.5).mean()), "cw": Answer((own > 0.5).mean())}
-    return sets.decide(parts, note + _listed(sets, shares, ".2f"))
+    return sets.decide(parts, note)
 
 
 @reading.claim("M7")
@@ -236,8 +243,8 @@ def class_specific_sets_add_no_oracle_cost(study: Study) -> Finding:
     sets = sets_of(study, "CW", "CW-1", "MultiBoost")
     class_wise, stage_wise = (search_ratios(sets, method) for method in ("CW", "CW-1"))
     note = (
-        f"seconds of a search, CW / MultiBoost: {_listed(sets, class_wise, '.2f')}; "
-        f"CW-1 / MultiBoost: {_listed(sets, stage_wise, '.2f')}"
+        f"seconds of a search over those of MultiBoost's, by set: CW {span(class_wise, '.2f')}, "
+        f"CW-1 {span(stage_wise, '.2f')}"
     )
     plain = seconds_of_searches(study, "plain")
     parts = {"plain": Answer(float((plain[:, 0] / plain[:, 1]).max())), "seconds": Answer(max(class_wise))}
@@ -252,10 +259,15 @@ def seconds_of_searches(study: Study, how: str) -> np.ndarray:
     return evidence.array(f"{how}_seconds", methods=("CW", "MultiBoost")).mean(axis=0)
 
 
+def search_ratio(sets: Sets, label: str, method: str) -> float:
+    """Seconds of a method's search on a set over those of MultiBoost's, the geometric mean over runs."""
+    seconds = sets.values("oracle_seconds", label, method, "MultiBoost")
+    return float(np.exp(np.log(seconds[:, 0] / seconds[:, 1]).mean()))
+
+
 def search_ratios(sets: Sets, method: str) -> list[float]:
-    """Seconds of a method's search over those of MultiBoost's, the geometric mean over runs, for each set."""
-    pairs = [sets.values("oracle_seconds", label, method, "MultiBoost") for label in sets.places]
-    return [float(np.exp(np.log(seconds[:, 0] / seconds[:, 1]).mean())) for seconds in pairs]
+    """Return the ratios of a method's search for each set."""
+    return [search_ratio(sets, label, method) for label in sets.places]
 
 
 @reading.claim("M8")
@@ -265,8 +277,9 @@ def class_wise_is_more_compact(study: Study) -> Finding:
     counts = np.array([at_common_error(sets, label) for label in sets.places])
     names = ("dense", "weights", "stumps")
     parts = {name: Answer((counts[:, k, 0] < counts[:, k, 1]).mean()) for k, name in enumerate(names)}
-    note = "iterations, weights and stumps, each of CW and of MultiBoost: "
-    return sets.decide(parts, note + _listed(sets, [pairs.ravel() for pairs in counts]))
+    ratios = np.moveaxis(counts[..., 0] / counts[..., 1], 1, 0)
+    told = (f"{k} {span(own, '.2f')}" for k, own in zip(("iterations", *names[1:]), ratios, strict=True))
+    return sets.decide(parts, f"CW over MultiBoost, by set: {', '.join(told)}")
 
 
 def at_common_error(sets: Sets, label: str) -> np.ndarray:
@@ -301,9 +314,10 @@ def coordinate_descent_beats_lbfgsb(study: Study) -> Finding:
         shares, nearly, fastest, last = nearly_reached(evidence, label, checkpoints)
         ends.append(100 * float(np.mean(evidence.runs("excess", label, "FCD 2"), axis=0)[-1]))
         found.append((fastest == "FCD 1", max(nearly)))
+        there = f"at it after {_percent(shares)}" if np.isfinite(shares).any() else "never at it"
         note.append(
-            f"{label}: fastest to round {last} is {fastest}; for L-BFGS-B's objective tau_max of 2, 5, 10 "
-            f"need {_percent(shares)} of its seconds, for 2 % above it {_percent(nearly)}; tau_max = 2 ends "
+            f"{label}, to round {last}: {fastest} is the fastest; tau_max of 2, 5, 10 are within 2 % of "
+            f"L-BFGS-B's objective after {_percent(nearly)} of its seconds, and {there}; tau_max = 2 ends "
             f"{ends[-1]:.1f} % above the optimum"
         )
     if len(chosen) < len(wanted):

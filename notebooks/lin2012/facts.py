@@ -43,6 +43,7 @@ NAMES = dict(
 )
 SHORT = dict(zip(FIVE, ["cw", "cw1", "multiboost", "ecc", "mh"], strict=True))
 BOTH = ("CW", "MultiBoost")
+SHORT_OF_BOTH = tuple(SHORT[method] for method in BOTH)
 PLACES = {"figure1": UCI_SETS, "figure2": DIGIT_SETS, "figure3": CIFAR_SETS, "figure4": SCENE_SETS}
 PLACES |= {"figure5": SIGN_SETS}
 EXHIBIT = {label: exhibit for exhibit, labels in PLACES.items() for label in labels}
@@ -77,12 +78,13 @@ def _among(labels: list[str]) -> str:
 
 
 @reading.facts(
-    "reach", "vowel_level", *names("vowel isolet", SHORT.values()), *names("fewer cw1", "least most")
+    "reach", "vowel_level", *names("vowel isolet", SHORT.values()), *names("fewer cw1 time", "least most")
 )  # fmt: skip
 def iterations_to_the_common_error(study: Study) -> dict[str, float]:
     """Iterations of each method to the lowest error that all five reach, on two sets, and that error on one.
 
-    Over all sets, ``fewer``: those of CW over MultiBoost's; ``cw1``: those of CW-1 over CW's.
+    Over all sets, ``fewer``: those of CW over MultiBoost's; ``cw1``: those of CW-1 over CW's; ``time``:
+    seconds of MultiBoost by Newton steps to that error over those of CW.
     """
     curves = {label: _runs(study, "curve", label, *FIVE) for label in NAMES}
     needed = {d: iterations_to_common_level(c, checkpoints_of(study)) for d, c in curves.items()}
@@ -90,7 +92,13 @@ def iterations_to_the_common_error(study: Study) -> dict[str, float]:
     for label in ("VOWEL", "ISOLET"):
         facts |= dict(zip(names([NAMES[label]], SHORT.values()), needed[label], strict=True))
     own, stagewise, shared, *_ = np.transpose(list(needed.values()))
-    return facts | _ends("fewer", own / shared) | _ends("cw1", stagewise / own)
+    times = []
+    for label, (one, _, other, *_) in needed.items():
+        clocks = _runs(study, "seconds_curve", label, *BOTH).mean(axis=0)
+        there = np.searchsorted(checkpoints_of(study), (one, other))
+        times.append(clocks[1, there[1]] / clocks[0, there[0]])
+    facts |= _ends("fewer", own / shared) | _ends("cw1", stagewise / own)
+    return facts | _ends("time", times)
 
 
 def _ends(name: str, values: Sequence[float]) -> dict[str, float]:
@@ -120,17 +128,21 @@ def what_ada_mo_needs(study: Study) -> dict[str, float | str]:
 CLOCK = ("vowel_all", "vowel_newton", "isolet_all", "isolet_solver", "signs_solver")
 
 
-@reading.facts("clock", *CLOCK, *names("all newton", "least most"))
+@reading.facts("clock", *CLOCK, *names("all newton saved", "least most"))
 def seconds_of_methods(study: Study) -> dict[str, float]:
-    """Seconds of MultiBoost by L-BFGS-B over CW's, in all and in the solver; in all, with Newton steps."""
+    """Seconds of MultiBoost by L-BFGS-B over CW's, in all and in the solver; in all, with Newton steps.
+
+    ``saved``: seconds of MultiBoost by L-BFGS-B over those by Newton steps, where L-BFGS-B ended.
+    """
     found, sets = {}, _all_sets(study, *BOTH, PAPER_SOLVER)
     for label, name in NAMES.items():
         ratios = np.log(time_ratios(sets, label))
         found[f"{name}_all"], found[f"{name}_solver"] = np.exp(ratios.mean(axis=0))
         seconds = _runs(study, "seconds_curve", label, *BOTH)[:, :, -1]
         found[f"{name}_newton"] = np.mean(seconds[:, 1] / seconds[:, 0])
+        found[f"{name}_saved"] = np.exp(np.log(time_ratios(sets, label, "MultiBoost")).mean(axis=0)[0])
     facts = {what: found[what] for what in CLOCK}
-    for what in ("all", "newton"):
+    for what in ("all", "newton", "saved"):
         facts |= _ends(what, [found[f"{name}_{what}"] for name in NAMES.values()])
     return facts
 
@@ -365,14 +377,14 @@ def seconds_against_accuracy(study: Study) -> dict[str, float]:
     return facts
 
 
-@reading.facts("learning", *names("vowel pendigits", ["best"], "first last"))
+@reading.facts("learning", *names("vowel pendigits segment", ["best"], "first last"))
 def who_errs_least_with_few_and_all_samples(study: Study) -> dict[str, str]:
     """Who has the lowest mean error with the smallest share of the training set, and with all of it."""
     facts = {}
-    for label in ("VOWEL", "PENDIGITS"):
+    for label in ("VOWEL", "PENDIGITS", "segment"):
         means = _means(study, "learning", "error", label, *FIVE)
         for k, end in ((0, "first"), (-1, "last")):
-            facts[f"{NAMES[label]}_best_{end}"] = FIVE[means[:, k].argmin()]
+            facts[f"{label.lower()}_best_{end}"] = FIVE[means[:, k].argmin()]
     return facts
 
 
@@ -479,13 +491,15 @@ MAPPED = ("USPS", "PENDIGITS", "SCENE15", "CIFAR10 GIST", "CIFAR10 pixels")
     *("sets", "names", "moved", "ahead_early", "ahead_late", "dense", "sparse", "fewer_rounds"),
     *("fewer_weights", "fewer_stumps", "late_rounds", "early_rounds", "slower_cw", "slower_multiboost"),
     *names(SELECTED.values(), ("early", "late", "C_early", "C_late")),
+    *names("pendigits", SHORT_OF_BOTH, "true truncated"),
 )
 def c_by_rounds_on_large_sets(study: Study) -> dict[str, float | str]:
     """Count sets: where MultiBoost's C moves when it is chosen late, and what M4, M5 and M8 count then.
 
     ``ahead``: where CW ends below MultiBoost. ``dense``, ``sparse``: where more than half of CW's weights,
     and fewer than half of MultiBoost's, are not 0. ``gist_early``: MultiBoost's last error minus CW's.
-    ``slower``: iterations by curves of the last weights over those by true curves.
+    ``slower``: iterations by curves of the last weights over those by true curves; ``true``, ``truncated``:
+    errors after the place.
     """
     ends = {label: where_both_end(study, label) for label in MAPPED}
     found = list(ends.values())
@@ -498,7 +512,9 @@ def c_by_rounds_on_large_sets(study: Study) -> dict[str, float | str]:
         "early_rounds": early_choice(study),
         "late_rounds": int(checkpoints_of(study)[-1]),
     }
-    for k, name in enumerate(("cw", "multiboost")):
+    for k, name in enumerate(SHORT_OF_BOTH):
+        facts[f"pendigits_{name}_true"] = ends["PENDIGITS"].true[k]
+        facts[f"pendigits_{name}_truncated"] = ends["PENDIGITS"].last[k]
         facts[f"slower_{name}"] = span([end.truncated[k] / end.dense[k] for end in found], ".1f")
     for what, pairs in (("rounds", "dense"), ("weights", "weights"), ("stumps", "stumps")):
         facts[f"fewer_{what}"] = sum(np.less(*getattr(end, pairs)) for end in found)

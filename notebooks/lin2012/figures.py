@@ -10,18 +10,32 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from kernsemble.report.comparisons import mean_and_spread, paired_p_value
-from kernsemble.report.figures import PALETTE, draw_band, subplots
+from kernsemble.report.figures import METHOD_COLORS, PALETTE, draw_band, subplots
 from kernsemble.report.tables import Cell, Table, save_table, scale_note
+from kernsemble.report.words import span
 from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
-from lin2012.claims import FIGURES, PAPER_SOLVER, Sets, checkpoints_of, sets_of
+from lin2012.claims import (
+    FIGURES,
+    FIVE,
+    N_CLASSES,
+    PAPER_SOLVER,
+    Sets,
+    at_common_error,
+    checkpoints_of,
+    common_level,
+    iterations_to_common_level,
+    search_ratio,
+    sets_of,
+    time_ratios,
+)
 from lin2012.facts import BOTH, WHEN, early_choice, where_both_end
 from lin2012.selection import COSTS, chosen_curves
 from lin2012.trials import PAPER_SETS
 
 COLORS = {
-    "CW": PALETTE[0], "CW-1": PALETTE[5], "MultiBoost": PALETTE[1], PAPER_SOLVER: PALETTE[1],
-    "Ada.ECC": PALETTE[2], "Ada.MH": PALETTE[4], "Ada.MO": PALETTE[3],
+    "CW": PALETTE[0], "CW-1": PALETTE[5], PAPER_SOLVER: METHOD_COLORS["MultiBoost"],
+    **{name.replace("AdaBoost", "Ada"): color for name, color in METHOD_COLORS.items()},
 }  # fmt: skip
 CHOICES = {  # what the paper leaves open, in words
     "tree_depth": "weak learner: stumps; depth of the trees beside them",
@@ -221,16 +235,17 @@ def draw_accuracy(study: Study) -> Figure:
     return _one_row(evidence, draw, "accuracy", "seconds of the solver")
 
 
-_STYLES = {
-    "CW": (0, "-"), "CW-1": (5, ":"), "MultiBoost": (1, "-"), "MultiBoost-1": (1, ":"),
-    "MO corrective": (3, "-"), "Ada.MO": (3, ":"), "MH corrective": (4, "-"), "Ada.MH": (4, ":"),
+_STYLES = {  # whose color, and whether all weights are solved anew
+    "CW": ("CW", "-"), "CW-1": ("CW-1", ":"), "MultiBoost": ("MultiBoost", "-"),
+    "MultiBoost-1": ("MultiBoost", ":"), "MO corrective": ("Ada.MO", "-"), "Ada.MO": ("Ada.MO", ":"),
+    "MH corrective": ("Ada.MH", "-"), "Ada.MH": ("Ada.MH", ":"),
 }  # fmt: skip
 ERROR = {"curve": "test error (%)"}
 
 
 def draw_pairs(study: Study) -> Figure:
     """Draw the test errors of the eight boosters: color is loss and sharing, dots are stage-wise."""
-    styles = {name: {"color": PALETTE[k], "linestyle": line} for name, (k, line) in _STYLES.items()}
+    styles = {name: {"color": COLORS[own], "linestyle": line} for name, (own, line) in _STYLES.items()}
     return _metrics(study, "pairs", "pair_points", ERROR, "iterations", styles)
 
 
@@ -303,7 +318,7 @@ THREE = ("CW", "CW-1", "MultiBoost")
 def show_differences(study: Study) -> Table:
     """Return the test error of CW and of CW-1 minus that of MultiBoost, run by run, on the complete sets."""
     sets = _complete_sets(study)
-    rows = []
+    rows, runs = [], []
     for label in sets.places if sets else ():
         errors = sets.values("error", label, *THREE)
         cells = [Cell(label)]
@@ -311,13 +326,63 @@ def show_differences(study: Study) -> Table:
             difference = errors[:, k] - errors[:, 2]
             spread = difference.std(ddof=1) / len(difference) ** 0.5 if len(difference) > 1 else 0.0
             p = paired_p_value(errors[:, k], errors[:, 2])
-            cells += [Cell(mean_and_spread(difference.mean(), spread)), Cell(f"{p:.3f}")]
+            cells += [Cell(mean_and_spread(difference.mean(), spread)), Cell(_p_value(p))]
         rows.append(tuple(cells))
+        runs.append(len(errors))
+    over = f" over {span(runs)} runs" if runs else ""
     header = ("set", "CW - MultiBoost", "p", "CW-1 - MultiBoost", "p ")
     waiting = f" Waiting: {', '.join(sets.waiting)}." if sets and sets.waiting else ""
-    caption = f"{scale_note(study)}Points of test error after 500 iterations, paired t-test.{waiting}"
+    caption = (
+        f"{scale_note(study)}Points of test error after 500 iterations, mean ± standard error{over}; "
+        f"p: paired t-test.{waiting}"
+    )
+    return _saved(study, "differences", header, rows, caption)
+
+
+def _p_value(p: float) -> str:
+    return f"{p:.3f}" if p >= 0.0005 else "< 0.001"
+
+
+def show_iterations(study: Study) -> Table:
+    """Return for each complete set the lowest error that five methods reach, and their iterations to it."""
+    sets, rows = _complete_sets(study, *FIVE), []
+    for label in sets.places if sets else ():
+        curves = sets.values("curve", label, *FIVE)
+        level, needed = (
+            common_level(curves.mean(axis=0)),
+            iterations_to_common_level(curves, checkpoints_of(study)),
+        )
+        rows.append(tuple(map(Cell, (label, f"{level:.1f}", *(f"{n}" for n in needed)))))
+    caption = f"{scale_note(study)}Iterations to the lowest mean error (%) that all five come down to."
+    return _saved(study, "iterations", ("set", "error", *FIVE), rows, caption)
+
+
+def show_ratios(study: Study) -> Table:
+    """Return for each complete set the seconds of MultiBoost over those of CW, and what both hold."""
+    sets, rows = _complete_sets(study, *BOTH, PAPER_SOLVER), []
+    for label in sets.places if sets else ():
+        seconds = sets.values("seconds_curve", label, *BOTH)[:, :, -1]
+        classes = sets.values("per_learner", label, *BOTH).mean(axis=0)
+        texts = [f"{x:.1f}" for x in np.exp(np.log(time_ratios(sets, label)).mean(axis=0))]
+        texts += [f"{np.mean(seconds[:, 1] / seconds[:, 0]):.1f}", f"{search_ratio(sets, label, 'CW'):.2f}"]
+        texts += [f"{classes[0]:.2f} / {classes[1] / N_CLASSES[label]:.2f}", f"{classes[1]:.1f}"]
+        texts += [f"{own:.0f} / {other:.0f}" for own, other in at_common_error(sets, label)]
+        rows.append(tuple(map(Cell, (label, *texts))))
+    header = ("set", "L-BFGS-B", "its solver", "Newton", "search", "share of weights", "classes a stump")
+    caption = (
+        f"{scale_note(study)}L-BFGS-B to Newton: seconds of MultiBoost over those of CW. Search: seconds of "
+        "a search of CW over one of MultiBoost. Then CW / MultiBoost: weights that are not 0, as a share; in "
+        "how many classes a stump of MultiBoost has one; iterations, weights that are not 0 and distinct "
+        "stumps where both first reach the lowest error that both reach."
+    )
+    return _saved(study, "ratios", (*header, "iterations", "weights", "stumps"), rows, caption)
+
+
+def _saved(
+    study: Study, name: str, header: tuple[str, ...], rows: list[tuple[Cell, ...]], caption: str
+) -> Table:
     table = Table(header, tuple(rows), caption)
-    save_table(study, table, "differences")
+    save_table(study, table, name)
     return table
 
 
@@ -332,20 +397,24 @@ def draw_learners(study: Study) -> Figure:
     figure, grid = subplots(n_rows, n_columns, size=size, squeeze=False)
     panels, unused = np.split(grid.ravel(), [len(sets.places)])
     for axes, label in zip(panels, sets.places, strict=True):
-        stumps, errors = (sets.values(m, label, *THREE).mean(axis=0) for m in ("learners", "curve"))
-        for method, x, y in zip(THREE, stumps, errors, strict=True):
-            axes.plot(x, np.maximum(y, 0.1), label=method, color=COLORS[method])
+        stumps, errors = (np.moveaxis(sets.values(m, label, *THREE), 1, 0) for m in ("learners", "curve"))
+        for method, x, curves in zip(THREE, stumps, errors, strict=True):
+            draw_band(axes, x.mean(axis=0), np.maximum(curves, 0.1), method, color=COLORS[method])
         axes.set(title=label, xscale="log", yscale="log", xlabel="distinct stumps")
     for axes in unused:
         axes.axis("off")
     for axes in panels[::n_columns]:
         axes.set_ylabel("test error (%)")
-    return finish(figure, panels)
+    if not len(unused):
+        return finish(figure, panels)
+    _say_numbers(*panels)
+    unused[0].legend(*panels[0].get_legend_handles_labels(), loc="center", fontsize=11)
+    return figure
 
 
-def _complete_sets(study: Study) -> Sets | None:
+def _complete_sets(study: Study, *methods: str) -> Sets | None:
     try:
-        return sets_of(study, *THREE)
+        return sets_of(study, *(methods or THREE))
     except IncompleteEvidenceError:
         return None
 
@@ -368,7 +437,7 @@ def draw_costs(study: Study, exhibit: str = "costs") -> Figure:
         limits = _error_limits(*column)
         for axes in column:
             if axes.lines:
-                axes.axvline(early_choice(study), color=PALETTE[2], linewidth=0.8)
+                axes.axvline(early_choice(study), color="black", linestyle=":", linewidth=1.0)
                 axes.set_ylim(limits)
 
     rows = tuple(f"{name}: test error (%)" for name in BOTH)
@@ -394,7 +463,7 @@ def draw_truncated(study: Study) -> Figure:
 
 def show_map(study: Study, exhibit: str = "map") -> Table:
     """Return where CW and MultiBoost end on each set of an exhibit, with C chosen early or late."""
-    rows = []
+    rows, runs = [], []
     for label in _without_wine(study.evidence(exhibit)):
         try:
             end = where_both_end(study, label, exhibit)
@@ -406,16 +475,18 @@ def show_map(study: Study, exhibit: str = "map") -> Table:
         texts += [" / ".join(f"{share:.2f}" for share in end.shares)]
         texts += [" / ".join(f"{n:.0f}" for n in pair) for pair in (end.dense, end.weights, end.stumps)]
         rows.append(tuple(map(Cell, texts)))
+        runs.append(len(study.evidence(exhibit).runs("error", label, f"CW, C = {COSTS[0]}")))
     header = ("set", "C, chosen early", "error", "C, chosen late", "error ", "share of weights")
-    caption = "CW / MultiBoost. Errors after all rounds; from share on, with the late choice."
-    table = Table((*header, "iterations", "weights", "stumps"), tuple(rows), f"{scale_note(study)}{caption}")
-    save_table(study, table, exhibit)
-    return table
+    told = "" if not runs else "A single run. " if max(runs) == 1 else f"Means of {span(runs)} runs. "
+    caption = f"CW / MultiBoost. {told}Errors after all rounds; from share on, with the late choice."
+    return _saved(
+        study, exhibit, (*header, "iterations", "weights", "stumps"), rows, scale_note(study) + caption
+    )
 
 
 _TOLERANCES = {
-    "FCD 1": COLORS["CW-1"], "FCD 2": COLORS["CW"], "L-BFGS-B, 1e-1": "#FBD9A0", "L-BFGS-B, 1e-3": "#F0B040",
-    "L-BFGS-B, 1e-5": "#C98A10", "L-BFGS-B": "#6B4700", "Newton": _SOLVERS["Newton"],
+    "FCD 1": COLORS["CW-1"], "FCD 2": COLORS["CW"], "L-BFGS-B, 1e-1": "#E8C4D4", "L-BFGS-B, 1e-3": "#CC8AA9",
+    "L-BFGS-B, 1e-5": "#AA5580", "L-BFGS-B": COLORS[PAPER_SOLVER], "Newton": _SOLVERS["Newton"],
 }  # fmt: skip
 
 

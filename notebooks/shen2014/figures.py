@@ -12,6 +12,7 @@ from kernsemble.data.base import DatasetUnavailable
 from kernsemble.data.store import load
 from kernsemble.hypotheses.stumps import StumpHypotheses
 from kernsemble.report.figures import (
+    METHOD_COLORS,
     PALETTE,
     draw_band,
     grid_points,
@@ -44,13 +45,13 @@ from shen2014.trials import (
     toy_draw,
 )
 
-_BLUE, _ORANGE, _GREEN, _PINK, _AMBER, _SKY, _BLACK = PALETTE[:7]
-_WINE = "#882255"
+_BLUE, _ORANGE, _GREEN, _PINK, _, _SKY, _BLACK = PALETTE[:7]
 COLORS = {  # of a method, the same in all figures; variants are shades
     "AdaBoost": _BLUE, "LPBoost": _BLACK, "SVM": _PINK, "CGENS": _ORANGE, "RFF": _SKY,
     LP_SIMPLEX: _BLACK, LP_INTERIOR: "#777777", LIBLINEAR: "#7A3600",
-    "AdaBoost.MH": _AMBER, "AdaBoost.ECC": _GREEN, "MultiBoost": _WINE, "CGENS-SLS": _ORANGE,
+    "CGENS-SLS": _ORANGE,
     MACHINES[0]: _PINK, MACHINES[1]: "#8E4A74", ENSEMBLES[0]: _ORANGE, ENSEMBLES[1]: "#F2A36B",
+    **METHOD_COLORS,
 }  # fmt: skip
 
 

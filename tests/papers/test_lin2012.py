@@ -21,6 +21,7 @@ from kernsemble.trials.evidence import IncompleteEvidenceError
 from kernsemble.trials.registry import load_paper
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
+import shen2014.figures
 from lin2012 import claims, figures, selection, theory, trials
 from lin2012.claims import (
     FIGURES,
@@ -344,11 +345,35 @@ def test_differences_are_taken_run_by_run(tmp_path):
     study.scale, study.folder = "paper", tmp_path
     table = figures.show_differences(study)
     assert [row[0].text for row in table.rows] == list(LABELS)
-    assert [cell.text for cell in table.rows[0][1:]] == ["-2.0", "0.000", "-2.0", "0.000"]
+    assert [cell.text for cell in table.rows[0][1:]] == ["-2.0", "< 0.001", "-2.0", "< 0.001"]
     assert (tmp_path / "tables" / "differences.csv").is_file()
     figure = figures.draw_learners(study)
     assert [len(axes.lines) for axes in figure.axes] == [3, 3, 3]
     assert len(figures.draw_learners(made_study(NOTHING)).axes[0].texts) == 1
+
+
+def test_tables_by_set_have_the_numbers_that_decide_the_claims(tmp_path):
+    study = study_of()
+    study.scale, study.folder = "paper", tmp_path
+    iterations, ratios = figures.show_iterations(study), figures.show_ratios(study)
+    assert [cell.text for cell in iterations.rows[0]] == ["VOWEL", "12.0", "10", "10", "100", "500", "500"]
+    told = dict(zip(ratios.header, [cell.text for cell in ratios.rows[0]], strict=True))
+    assert [told[name] for name in ("L-BFGS-B", "Newton", "search")] == ["20.0", "2.0", "1.00"]
+    assert (told["share of weights"], told["classes a stump"]) == ("0.90 / 0.14", "1.5")
+    assert [told[name] for name in ("iterations", "weights", "stumps")] == ["10 / 500", "5 / 7", "7 / 9"]
+    waiting = study_of(missing=lambda key: True)
+    waiting.scale, waiting.folder = "paper", tmp_path
+    assert figures.show_iterations(waiting).rows == figures.show_ratios(waiting).rows == ()
+
+
+def test_a_method_has_one_color_in_all_articles():
+    short = {name.replace("AdaBoost.", "Ada."): color for name, color in shen2014.figures.COLORS.items()}
+    both = set(short) & set(figures.COLORS)
+    assert {"MultiBoost", "Ada.MH", "Ada.ECC"} <= both
+    assert {name: figures.COLORS[name] for name in both} == {name: short[name] for name in both}
+    assert figures.COLORS["MultiBoost"] != short["CGENS"]
+    for panel_of in (figures._SOLVERS, figures._TOLERANCES):
+        assert panel_of["L-BFGS-B"] == figures.COLORS["MultiBoost"]
 
 
 def test_the_common_level_is_the_lowest_that_all_reach():

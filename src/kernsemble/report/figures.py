@@ -26,6 +26,9 @@ from kernsemble.trials.study import Study
 
 # Okabe and Ito, in the order of matplotlibrc.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+METHOD_COLORS = {  # of methods that several articles draw, the same in each
+    "AdaBoost.ECC": PALETTE[2], "AdaBoost.MH": PALETTE[4], "AdaBoost.MO": PALETTE[3], "MultiBoost": "#882255",
+}  # fmt: skip
 _UNSEEN = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
 _PLACE = re.compile(r' (?:d|x|y)="[^"]*"')
 _DECIMAL = re.compile(r"-?\d+\.\d+")

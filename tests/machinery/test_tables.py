@@ -23,7 +23,7 @@ def saved(study):
 def test_printed_beside_ours(root):
     study = open_fake(root)
     table = show_printed(study, "table1", bold="row")
-    assert table.header == ("table1", "plain", "long", "mean", "seconds", "squared", "short")
+    assert table.header == ("table 1", "plain", "long", "mean", "seconds", "squared", "short")
     coin, lost = table.rows
     assert [cell.text for cell in (coin[0], lost[0])] == ["coin", "lost"]
     assert coin[1].below == "0.56 ± 0.24"
@@ -42,7 +42,7 @@ def test_printed_beside_ours(root):
 def test_methods_that_are_not_printed_stand_beside(root):
     study = open_fake(root)
     table = show_printed(study, "table1", rows=["coin", "lost"], columns=["plain"], bold="row")
-    assert table.header == ("table1", "plain", "squared", "short")
+    assert table.header == ("table 1", "plain", "squared", "short")
     sample = study.evidence("table1").sample("error", dataset="coin", method="short")
     assert table.rows[0][3].text == f"{sample.mean:.2f} ± {sample.std:.2f}"
     assert [cell.below for cell in table.rows[0][2:]] == ["", ""]
@@ -60,7 +60,7 @@ def test_methods_that_are_not_printed_stand_in_rows_where_methods_do(root, monke
     rule = Rule("table1", "{dataset}/{method}", spread=None, runs=10)
     monkeypatch.setattr("kernsemble.report.tables.load_reading", lambda key: Reading("fake_paper", [rule]))
     table = show_printed(open_fake(root), "table1")
-    assert table.header == ("table1", "error")
+    assert table.header == ("table 1", "error")
     assert [row[0].text for row in table.rows] == [f"coin/{m}" for m in ("plain", "squared", "short", "long")]
     whole = [row[1].text for row in table.rows]
     assert show_printed(open_fake(root, compute=False), "table1").rows[1][1].text == whole[1]
@@ -103,7 +103,7 @@ def test_same_table_gives_the_same_bytes(root):
 
 def test_rows_and_columns_can_be_chosen(root):
     table = show_printed(open_fake(root), "table1", rows=["coin"], columns=["long", "plain"], save="part")
-    assert table.header == ("table1", "long", "plain", "squared", "short")
+    assert table.header == ("table 1", "long", "plain", "squared", "short")
     assert len(table.rows) == 1
 
 
@@ -124,7 +124,7 @@ def test_exhibit_without_printed_numbers_is_named(root):
 def test_summary(root):
     study = open_fake(root)
     table = show_summary(study, "table1", "error", datasets=["coin", "die"], bold=True)
-    assert table.header == ("table1", "plain", "squared", "short", "long")
+    assert table.header == ("set", "plain", "squared", "short", "long")
     assert "standard error over 10 runs. Bold" in table.caption
     sample = study.evidence("table1").sample("error", dataset="coin", method="plain")
     mean, spread = table.rows[0][1].text.split(" ± ")

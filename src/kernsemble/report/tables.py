@@ -131,7 +131,8 @@ def show_printed(
     names = tuple(dict.fromkeys((*names, *(row for row, _ in added))))
     columns = tuple(dict.fromkeys((*columns, *(column for _, column in added))))
     body = tuple((Cell(name), *(grid.get((name, c), Cell("")) for c in columns)) for name in names)
-    table = Table((exhibit, *columns), body, _caption(study, judged.values(), bold, bool(added)))
+    header = (exhibit.replace("table", "table "), *columns)
+    table = Table(header, body, _caption(study, judged.values(), bold, bool(added)))
     texts = [row.texts for row in judged.values()]
     save_table(study, table, save or exhibit, [LONG, *([text[name] for name in LONG] for text in texts)])
     return table
@@ -261,7 +262,7 @@ def show_summary(
     caption = (
         f"{scale_note(study)}{status}Mean of {metric} ± {spread}{over}. {BOLD_RULE if bold else ''}".strip()
     )
-    table = Table((exhibit, *methods), tuple(rows), caption)
+    table = Table(("set", *methods), tuple(rows), caption)
     save_table(study, table, save or f"{exhibit}_{metric}")
     return table
 

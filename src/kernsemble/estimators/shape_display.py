@@ -147,7 +147,8 @@ class ShapeDisplay:
             raise ValueError(f"X has shape {columns.shape}; expected {len(functions)} features.")
         if feature_names is None:
             default = [f"x{j}" for j in range(len(functions))]
-            feature_names = list(getattr(estimator, "feature_names_in_", default))
+            feature_names = getattr(estimator, "feature_names_in_", default)
+        feature_names = list(feature_names)
         present = [x[~np.isnan(x)] if not np.isnan(x).all() else np.zeros(1) for x in columns.T]
         centered = [_center(*pair) for pair in zip(functions, present, strict=True)]
         if features is None:
@@ -214,8 +215,12 @@ def _outputs(estimator: Any, n_outputs: int) -> list[str]:
 
 def _new_axes(n_panels: int) -> list:
     """Panels of a new figure, at most three a row."""
-    from matplotlib import pyplot  # imported here: a model needs no matplotlib
-
+    try:
+        from matplotlib import pyplot  # imported here: a model needs no matplotlib
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "ShapeDisplay needs the package matplotlib: pip install 'kernsemble[show]'."
+        ) from error
     n_columns = min(3, n_panels)
     n_rows = -(-n_panels // n_columns)
     figure, axes = pyplot.subplots(

@@ -83,6 +83,17 @@ class ShapeDisplay:
     lines_ : list of list of Line2D
         The curves of each panel.
 
+    See Also
+    --------
+    DistanceKernelSVC : The machine with all stumps; ensembles of stumps can be drawn as well.
+    kernsemble.export.to_json : The same functions as tables.
+    sklearn.inspection.PartialDependenceDisplay : Means over the data, for any model.
+
+    Notes
+    -----
+    Curves have mean zero over the data, so their heights can be compared between features: what one adds to
+    the score, all others as they are. Ticks are deciles of the data.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -1,8 +1,10 @@
 """What the project consists of: licences known and compatible, and a bill of materials that repeats."""
 
 import json
+import re
 import subprocess
 import sys
+from importlib.metadata import files
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,23 @@ def test_what_users_install_is_not_copyleft(figure):
         len(needed) - len(strict),
     )
     assert not strict
+
+
+def test_what_users_install_takes_what_the_guide_says():
+    """Bytes of the files that `pip install --no-compile` leaves."""
+    size = sum(
+        path.locate().stat().st_size
+        for package in PACKAGES
+        if package.needed
+        for path in files(package.name)
+        if path.suffix != ".pyc" and path.locate().is_file()
+    )
+    readme, guide = ((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/guide.md"))
+    said = re.findall(r"^pip install --no-compile \.  # (\d+) MB", readme, re.MULTILINE)
+    said += re.findall(r"`pip install --no-compile \.` brings [^.]*: (\d+) MB", guide)
+    assert len(said) == 2
+    assert len(set(said)) == 1
+    assert 200e6 < size <= 1e6 * int(said[0]) <= 450e6
 
 
 def test_datasets_in_the_repository_may_be_copied(figure):

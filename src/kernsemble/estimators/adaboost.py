@@ -62,8 +62,24 @@ class AdaBoost(StagewiseClassifier):
         Rounds that were run.
     message_ : str
         Why boosting stopped.
+    validation_score_ : ndarray of shape ``(n_rounds_,)``
+        Accuracy on the held-out samples after each round; with ``n_iter_no_change``.
     feature_importances_ : ndarray of shape (n_features,)
         Each feature's share of the total weight; stumps only.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    AdaBoostMH : AdaBoost for several classes.
+    CGEns : The hinge in place of the exponential loss, all weights solved anew, a certificate.
+    sklearn.ensemble.AdaBoostClassifier : Boosts any classifier, such as trees.
+
+    Notes
+    -----
+    Scaling, and what X may be: as in `CGEns`. A fit takes time in proportion to the entries of X, and no more
+    than a few times their memory: millions of samples. No norm bounds the weights, so there is no optimum to
+    certify: the number of rounds is the one choice, and `staged_predict` has the model after each.
 
     References
     ----------

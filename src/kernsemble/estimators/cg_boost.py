@@ -112,6 +112,10 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         b.
     n_rounds_, best_round_ : int
         Rounds run, and the round whose weights are used (the last, unless TR3 chose another).
+    message_ : str
+        Why the fit ended.
+    kernels_ : tuple of Kernel
+        The library as it was used, with the width that a Gaussian kernel got.
     n_columns_ : dict of str to int
         Columns with a weight, by kernel: C_l, C_q, C_r of the paper's tables.
     kernel_weights_ : dict of str to float
@@ -139,6 +143,20 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
         Rounds after which TR1 would have stopped and TR2 did; None if not reached.
     weights_path_ : list of (w, b)
         Weights after each round.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    CGBoostRegressor : The same for values.
+    DistanceKernelSVC : One kernel, and the norm of its own space.
+    sklearn.svm.SVC : One kernel, in the norm of its own space.
+
+    Notes
+    -----
+    Kernels depend on the units of the features: put a ``StandardScaler`` in front. A sparse X is filled in.
+    Time and memory grow with the square of the samples, up to some thousand; ``max_centers`` bounds them.
+    Probabilities as in `CGEns`.
 
     References
     ----------

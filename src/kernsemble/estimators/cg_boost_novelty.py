@@ -39,10 +39,21 @@ n_jobs, verbose
     ----------
     offset_ : float
         The margin: scores below it are novel.
-    hypotheses_, weights_, intercept_, n_rounds_, n_columns_, kernel_weights_, n_kernel_evaluations_, \
-dual_gap_, relative_gap_, dual_weights_, objective_path_, gap_path_, columns_scanned_path_, weights_path_
+    hypotheses_, weights_, intercept_, n_rounds_, message_, kernels_, n_columns_, kernel_weights_, \
+n_kernel_evaluations_, dual_gap_, relative_gap_, dual_weights_, objective_path_, gap_path_, \
+columns_scanned_path_, weights_path_, n_features_in_, feature_names_in_
         As in `CGBoostClassifier`. The dual weights are not negative and sum to 1, so the gap of a few rounds
         may exceed the objective; it is that of ``offset_``, the best margin of the weights.
+
+    See Also
+    --------
+    CGBoostClassifier : The same columns for classes.
+    sklearn.svm.OneClassSVM : One kernel, in the norm of its own space.
+    sklearn.ensemble.IsolationForest : Trees, for far more samples.
+
+    Notes
+    -----
+    Scaling, what X may be, time and memory: as in `CGBoostClassifier`.
 
     References
     ----------

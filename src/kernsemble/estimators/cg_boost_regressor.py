@@ -52,11 +52,21 @@ random_state, warm_start, n_jobs, verbose
     ----------
     epsilon_ : float
         The tube: ``epsilon``, or what the nu form found.
-    hypotheses_, weights_, intercept_, n_rounds_, best_round_, n_columns_, kernel_weights_, \
-n_kernel_evaluations_, dual_gap_, relative_gap_, dual_weights_, objective_path_, gap_path_, \
+    hypotheses_, weights_, intercept_, n_rounds_, best_round_, message_, kernels_, n_columns_, \
+kernel_weights_, n_kernel_evaluations_, dual_gap_, relative_gap_, dual_weights_, objective_path_, gap_path_, \
 columns_scanned_path_, oracle_seconds_path_, master_seconds_path_, validation_path_, termination_rounds_, \
-weights_path_
+weights_path_, n_features_in_, feature_names_in_
         As in `CGBoostClassifier`.
+
+    See Also
+    --------
+    CGBoostClassifier : The same for classes.
+    DistanceKernelSVR : One kernel without a parameter, for any number of samples.
+    sklearn.svm.SVR : One kernel, in the norm of its own space.
+
+    Notes
+    -----
+    Scaling, what X may be, time and memory: as in `CGBoostClassifier`.
 
     References
     ----------

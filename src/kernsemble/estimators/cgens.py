@@ -102,8 +102,27 @@ class CGEns(ColumnGenerationClassifier):
         Rounds that were run.
     message_ : str
         Why the fit ended.
+    validation_score_ : ndarray of shape ``(n_rounds_,)``
+        Accuracy on the held-out samples after each round; with ``n_iter_no_change``.
     feature_importances_ : ndarray of shape (n_features,)
         Each feature's share of the total absolute weight; stumps only.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    CGEnsSLS : Least squares: several classes at once, faster.
+    LPBoost : The same loss with the sum of weights as penalty: fewer hypotheses.
+    DistanceKernelSVC : The limit of all stumps, or perceptrons, at once.
+    StreamedCGEns : Rows in a file that is larger than memory.
+    sklearn.ensemble.HistGradientBoostingClassifier : Trees, for features that interact.
+
+    Notes
+    -----
+    With ``base="stump"`` features need no scaling, X may be sparse, NaN is a branch of its own, and float32
+    is used as it is; other families take dense float64 without gaps. Time is nearly proportional to the
+    samples, and a column is kept for each hypothesis: up to some 100,000 samples. Probabilities are those of
+    ``CalibratedClassifierCV(model, ensemble=False)``, as the hinge has none.
 
     References
     ----------

@@ -66,8 +66,22 @@ class CGEnsSLS(ColumnGenerationClassifier):
         Rounds that were run.
     message_ : str
         Why the fit ended.
+    validation_score_ : ndarray of shape ``(n_rounds_,)``
+        Accuracy on the held-out samples after each round; with ``n_iter_no_change``.
     feature_importances_ : ndarray of shape (n_features,)
         Each feature's share of the total absolute weight; stumps only.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    CGEns : The hinge, one problem a class.
+    MultiBoost : The exponential loss of pairs of classes, with probabilities.
+    sklearn.linear_model.RidgeClassifier : Least squares on the features themselves.
+
+    Notes
+    -----
+    Scaling, what X may be, time, memory and probabilities: as in `CGEns`.
 
     References
     ----------

@@ -148,6 +148,23 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
     objective_path_, price_path_ : ndarray of shape (n_found,)
         Generated directions: the sum of the machines' objectives with each direction and those before it,
         within ``tol``, and by how much each could lower the sum, at most.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    DistanceKernelSVCCV : C chosen by cross-validation on one kernel matrix.
+    DistanceKernelSVR : The same for values.
+    ShapeDisplay : Draws the shape functions.
+    CGEns : Some hundred of the stumps, or perceptrons, instead of all.
+    sklearn.svm.SVC : The same problem for other kernels.
+
+    Notes
+    -----
+    Kernels are distances: give all features one scale, by a ``StandardScaler``; one factor for all is a
+    factor of C. A sparse X is filled in, NaN is refused, and float32 is used as it is by splines. These take
+    time and memory in proportion to the entries of X, millions of samples; a kernel takes the square of the
+    samples in time, some 20,000. Probabilities as in `CGEns`.
 
     References
     ----------
@@ -448,6 +465,16 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         Held-out accuracies.
     Cs_, gammas_ : ndarray
         The grids.
+
+    See Also
+    --------
+    DistanceKernelSVC : The same with a C of your own.
+    sklearn.model_selection.GridSearchCV : Searches over anything, each fit from nothing.
+
+    Notes
+    -----
+    All else that a fit leaves, scaling, time and memory are as of `DistanceKernelSVC`. ``fit`` takes
+    ``groups`` for a ``cv`` that keeps them together.
 
     References
     ----------

@@ -66,6 +66,19 @@ class DistanceKernelSVR(AdditiveModel, RegressorMixin, CheckedInput):
         Duality gap, and that in units of the objective.
     n_iter_ : int
         Newton steps.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    DistanceKernelSVC : The same for classes.
+    CGBoostRegressor : Several kernels at once.
+    ShapeDisplay : Draws the shape functions.
+    sklearn.svm.SVR : The same problem for other kernels.
+
+    Notes
+    -----
+    Scaling, what X may be, time and memory: as of `DistanceKernelSVC` solved by splines.
 
     References
     ----------

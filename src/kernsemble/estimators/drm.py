@@ -80,6 +80,19 @@ class DRM(SingleFitClassifier):
         ``classes_[1]``, or for the machine's class. They sum to nu without their signs.
     n_iter_ : int
         Largest number of rounds.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    ExRM : Diversity by another penalty, for linear machines and far more samples.
+    sklearn.svm.NuSVC : One machine, with a free intercept.
+    sklearn.ensemble.BaggingClassifier : Diversity by samples alone.
+
+    Notes
+    -----
+    A fit holds up to six matrices of all pairs of samples, 48 n^2 bytes: 5 GB for 10,000. Bring features to
+    one scale; a sparse X is filled in. Probabilities as in `CGEns`.
 
     References
     ----------

@@ -94,6 +94,21 @@ class ExRM(SingleFitClassifier):
         Objectives (5) and (6) after each iteration, for each machine.
     n_iter_ : int
         Largest number of iterations.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    DRM : Diversity by angles, with kernels.
+    sklearn.svm.LinearSVC : The same machine, once, with a penalized intercept.
+    CGBoostClassifier : Linear and other kernels together.
+
+    Notes
+    -----
+    The optimum consists of equal components, which are the support vector machine of ``lam / n_components``:
+    as an ensemble it is one machine. Bring features to one scale; a sparse X is filled in. With
+    ``solver="exact"`` time is nearly proportional to the samples: millions of them. Probabilities as in
+    `CGEns`.
 
     References
     ----------

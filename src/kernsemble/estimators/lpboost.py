@@ -77,8 +77,24 @@ class LPBoost(ColumnGenerationClassifier):
         Rounds that were run.
     message_ : str
         Why the fit ended.
+    validation_score_ : ndarray of shape ``(n_rounds_,)``
+        Accuracy on the held-out samples after each round; with ``n_iter_no_change``.
     feature_importances_ : ndarray of shape (n_features,)
         Each feature's share of the total weight; stumps only.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    CGEns : The squared norm: more hypotheses, and a problem that is solved faster.
+    AdaBoost : Stage-wise, for far more samples.
+    CGBoostClassifier : With ``norm="l1"`` the same program over columns of kernels.
+
+    Notes
+    -----
+    Scaling, what X may be and probabilities: as in `CGEns`. Time grows faster than the samples: up to some
+    10,000. Where C is so small that no hypothesis is worth its weight there is none, and the class of the
+    largest weight is predicted.
 
     References
     ----------

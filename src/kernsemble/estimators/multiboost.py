@@ -109,8 +109,24 @@ class MultiBoost(ProbabilisticClassifier, ColumnGenerationClassifier):
         Rounds that were run.
     message_ : str
         Why the fit ended.
+    validation_score_ : ndarray of shape ``(n_rounds_,)``
+        Accuracy on the held-out samples after each round; with ``n_iter_no_change``.
     feature_importances_ : ndarray of shape (n_features,)
         Each feature's share of the total weight; stumps only.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    AdaBoostMH : Stage-wise and without a norm, for far more samples.
+    CGEnsSLS : Least squares on codes of the classes.
+    sklearn.ensemble.GradientBoostingClassifier : The logistic loss, stage-wise, over trees.
+
+    Notes
+    -----
+    Scaling, what X may be and memory: as in `CGEns`. C multiplies a mean, so that it need not change with the
+    number of samples. Probabilities are what the exponential loss says, as in AdaBoost: many rounds at a
+    large C make them too sure, ``CalibratedClassifierCV`` mends that.
 
     References
     ----------

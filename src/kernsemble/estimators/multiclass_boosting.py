@@ -55,8 +55,23 @@ class AdaBoostMH(StagewiseClassifier):
         Rounds that were run.
     message_ : str
         Why boosting stopped.
+    validation_score_ : ndarray of shape ``(n_rounds_,)``
+        Accuracy on the held-out samples after each round; with ``n_iter_no_change``.
     feature_importances_ : ndarray of shape (n_features,)
         Each feature's share of the total weight; stumps only.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    AdaBoostMO : A hypothesis for each column of a code in every round.
+    AdaBoostECC : One hypothesis a round, for two groups of classes.
+    MultiBoost : The exponential loss of pairs of classes with a norm and a certificate.
+    sklearn.ensemble.AdaBoostClassifier : Boosts any classifier, such as trees.
+
+    Notes
+    -----
+    Scaling, what X may be, time and memory: as in `AdaBoost`, for each class.
 
     References
     ----------
@@ -150,8 +165,23 @@ class AdaBoostECC(StagewiseClassifier):
         Rounds that were run.
     message_ : str
         Why boosting stopped.
+    validation_score_ : ndarray of shape ``(n_rounds_,)``
+        Accuracy on the held-out samples after each round; with ``n_iter_no_change``.
     feature_importances_ : ndarray of shape (n_features,)
         Each feature's share of the total weight; stumps only.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    AdaBoostMH : All classes share one hypothesis a round, each with a vote.
+    AdaBoostMO : A code that is fixed beforehand.
+    sklearn.multiclass.OutputCodeClassifier : Random codes over any classifier.
+
+    Notes
+    -----
+    Scaling, what X may be, time and memory: as in `AdaBoost`. A round takes the time of two classes, however
+    many there are; more classes need more rounds.
 
     References
     ----------
@@ -241,7 +271,7 @@ default="one-against-all"
     perfect : float, default=1e-3
         What error a perfect hypothesis counts as, as in ``AdaBoost``.
     class_weight, random_state, warm_start, n_iter_no_change, validation_fraction, n_jobs, verbose
-        As in `AdaBoost`; What a random code and random families are drawn with..
+        As in `AdaBoost`; a random code is drawn by ``random_state``, too.
 
     Attributes
     ----------
@@ -263,8 +293,22 @@ default="one-against-all"
         Rounds that were run.
     message_ : str
         Why boosting stopped.
+    validation_score_ : ndarray of shape ``(n_rounds_,)``
+        Accuracy on the held-out samples after each round; with ``n_iter_no_change``.
     feature_importances_ : ndarray of shape (n_features,)
         Each feature's share of the total weight; stumps only.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+        Number of features in ``fit``, and their names where X had some.
+
+    See Also
+    --------
+    AdaBoostMH : All classes share one hypothesis a round, each with a vote.
+    AdaBoostECC : A code that grows by a column a round.
+    sklearn.multiclass.OneVsRestClassifier : One classifier a class, each with weights of samples of its own.
+
+    Notes
+    -----
+    Scaling, what X may be, time and memory: as in `AdaBoost`, for each column of the code.
 
     References
     ----------

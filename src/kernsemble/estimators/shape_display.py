@@ -83,6 +83,17 @@ class ShapeDisplay:
     lines_ : list of list of Line2D
         The curves of each panel.
 
+    See Also
+    --------
+    DistanceKernelSVC : The machine with all stumps; ensembles of stumps can be drawn as well.
+    kernsemble.export.to_json : The same functions as tables.
+    sklearn.inspection.PartialDependenceDisplay : Means over the data, for any model.
+
+    Notes
+    -----
+    Curves have mean zero over the data, so their heights can be compared between features: what one adds to
+    the score, all others as they are. Ticks are deciles of the data.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -147,7 +158,8 @@ class ShapeDisplay:
             raise ValueError(f"X has shape {columns.shape}; expected {len(functions)} features.")
         if feature_names is None:
             default = [f"x{j}" for j in range(len(functions))]
-            feature_names = list(getattr(estimator, "feature_names_in_", default))
+            feature_names = getattr(estimator, "feature_names_in_", default)
+        feature_names = list(feature_names)
         present = [x[~np.isnan(x)] if not np.isnan(x).all() else np.zeros(1) for x in columns.T]
         centered = [_center(*pair) for pair in zip(functions, present, strict=True)]
         if features is None:
@@ -214,8 +226,12 @@ def _outputs(estimator: Any, n_outputs: int) -> list[str]:
 
 def _new_axes(n_panels: int) -> list:
     """Panels of a new figure, at most three a row."""
-    from matplotlib import pyplot  # imported here: a model needs no matplotlib
-
+    try:
+        from matplotlib import pyplot  # imported here: a model needs no matplotlib
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "ShapeDisplay needs the package matplotlib: pip install 'kernsemble[show]'."
+        ) from error
     n_columns = min(3, n_panels)
     n_rows = -(-n_panels // n_columns)
     figure, axes = pyplot.subplots(

@@ -50,6 +50,12 @@ class StreamedCGEns(ColumnGenerationClassifier):
     dual_gap_ : float
         Upper bound of the duality gap at the end, as a rule less than 1 % above it.
 
+    See Also
+    --------
+    CGEns : Rows in memory, several classes, sparse X and missing values.
+    AdaBoost : With ``base=StreamedStumpOracle`` from the same files, without a certificate.
+    kernsemble.growth.partitioned : Rows on many machines.
+
     Notes
     -----
     All else that a fit leaves is as of `CGEns`.

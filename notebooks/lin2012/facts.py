@@ -372,7 +372,7 @@ def seconds_against_accuracy(study: Study) -> dict[str, float]:
     """Seconds of L-BFGS-B and of Newton steps over those of FCD, at the coarsest accuracy and at 1e-5.
 
     ``until``: the finest accuracy to which FCD takes fewer seconds, there and at all coarser ones;
-    ``narrowest``: FCD's seconds over those of L-BFGS-B there.
+    ``narrowest``: FCD's seconds over those of L-BFGS-B there (where there is none, at the coarsest).
     """
     evidence, facts = study.evidence("accuracy"), {}
     levels = list(study.protocol("accuracy")["accuracies"])
@@ -388,7 +388,8 @@ def seconds_against_accuracy(study: Study) -> dict[str, float]:
             said = f"down to an accuracy of {100 * levels[faster - 1]:g} %" if faster else "at no accuracy"
             facts[f"{start}_{what}_until"] = said
             if (label, what) == ("VOWEL", "paper"):
-                facts["vowel_paper_narrowest"] = own[faster - 1] / other[faster - 1] if faster else np.nan
+                finest = max(faster - 1, 0)
+                facts["vowel_paper_narrowest"] = own[finest] / other[finest]
     return facts
 
 

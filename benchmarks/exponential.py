@@ -108,9 +108,9 @@ def whole_fit(name: str, n_rounds: int = 100) -> Row:
     X, labels = training_part(name)
     peer = {"per_class": False, "solver": "lbfgsb"}
     for options in ({}, peer):
-        MultiBoost(C, 2, tol=None, **options).fit(X, labels)
-    ours, one = once(lambda: MultiBoost(C, n_rounds, tol=None).fit(X, labels))
-    theirs, other = once(lambda: MultiBoost(C, n_rounds, tol=None, **peer).fit(X, labels))
+        MultiBoost(C=C, n_rounds=2, tol=None, **options).fit(X, labels)
+    ours, one = once(lambda: MultiBoost(C=C, n_rounds=n_rounds, tol=None).fit(X, labels))
+    theirs, other = once(lambda: MultiBoost(C=C, n_rounds=n_rounds, tol=None, **peer).fit(X, labels))
     bounds = [model.objective_path_[-1] - model.dual_gap_ for model in (one, other)]
     same = max(bounds) <= min(one.objective_path_[-1], other.objective_path_[-1])
     return compare(

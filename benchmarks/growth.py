@@ -114,7 +114,7 @@ def adaboost(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 def cgens(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """Return the same for column generation; before the first round includes the gap after the last."""
     start, clock = process_time(), perf_counter()
-    model = StreamedCGEns(1.0 / len(X), 5, tol=None).fit(X, y)
+    model = StreamedCGEns(C=1.0 / len(X), n_rounds=5, tol=None).fit(X, y)
     seconds, passed = process_time() - start, perf_counter() - clock
     rest = sum(entry.oracle_seconds + entry.master_seconds for entry in model.rounds_) * seconds / passed
     return seconds - rest, rest / len(model.rounds_)

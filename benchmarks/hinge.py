@@ -31,7 +31,7 @@ TOLERANCES = 10.0 ** np.arange(1, -7, -0.25)
 def columns(n_samples: int, n_columns: int, C: float) -> tuple[np.ndarray, np.ndarray]:
     """Stumps that column generation chose on MNIST, odd against even, in the order it chose them."""
     X, y = mnist_parity(n_samples)
-    model = CGEns(C, n_columns, intercept="none", tol=None).fit(X, y)
+    model = CGEns(C=C, n_rounds=n_columns, intercept="none", tol=None).fit(X, y)
     return np.asfortranarray(model.hypotheses_.outputs(X)), y
 
 

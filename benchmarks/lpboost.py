@@ -38,8 +38,8 @@ def race(n_samples: int, n_rounds: int, solver: str, C: float = 2.0**-6, target:
     The two solve different problems; each must have solved its own in every round, to its tolerance.
     """
     X, y = mnist_parity(n_samples)
-    CGEns(C, 2, tol=None).fit(X[:500], y[:500])
-    ours, model = once(lambda: CGEns(C, n_rounds, tol=None).fit(X, y))
+    CGEns(C=C, n_rounds=2, tol=None).fit(X[:500], y[:500])
+    ours, model = once(lambda: CGEns(C=C, n_rounds=n_rounds, tol=None).fit(X, y))
     limit = np.inf if solver == "sifting" else 1.02 * target * ours
     theirs, peer = once(lambda: lpboost(X, y, C, n_rounds, solver, limit))
     solved = all(entry.gap <= 1e-3 * entry.objective for entry in [*model.rounds_, *peer.rounds])

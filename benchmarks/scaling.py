@@ -16,8 +16,8 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 ROUNDS = 10
 MODELS = {
     "AdaBoost": lambda n, rounds: AdaBoost(rounds),
-    "CGEns": lambda n, rounds: CGEns(1.0 / n, rounds, tol=None),
-    "MultiBoost-cw": lambda n, rounds: MultiBoost(1e4, rounds, tol=None),
+    "CGEns": lambda n, rounds: CGEns(C=1.0 / n, n_rounds=rounds, tol=None),
+    "MultiBoost-cw": lambda n, rounds: MultiBoost(C=1e4, n_rounds=rounds, tol=None),
 }
 COLUMNS = ["model", "n_samples", "first_round", "later_round", "fit"]
 TABLE = Path(__file__).parent.parent / "results" / "benchmarks_scaling.csv"

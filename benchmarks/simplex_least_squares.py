@@ -44,7 +44,7 @@ def rows(n_samples: int = 10_000, n_rounds: int = 500, n_printed: int = 20) -> l
     """
     digits = load("mnist")
     X, y = digits.X[:n_samples], digits.y[:n_samples]
-    H = np.asfortranarray(CGEnsSLS(C, n_rounds, tol=None).fit(X, y).hypotheses_.outputs(X))
+    H = np.asfortranarray(CGEnsSLS(C=C, n_rounds=n_rounds, tol=None).fit(X, y).hypotheses_.outputs(X))
     grow(SimplexLeastSquares(y, C), H[:, :3])
     ours, _ = once(lambda: grow(SimplexLeastSquares(y, C), H))
     start, printed = once(lambda: SimplexInverse(y, C))

@@ -492,7 +492,7 @@ def limit(
     C = cost_of_kernel / sum(map(len, cuts))
     machine = DistanceKernelSVC(rank_kernel(cuts), C=C, tol=1e-6).fit(data.X, data.y)
     target = machine.predict(data.X_test)
-    model = CGEns(C, max(counts), tol=limit_tol).fit(data.X, data.y)
+    model = CGEns(C=C, n_rounds=max(counts), tol=limit_tol).fit(data.X, data.y)
     places = [min(count, model.n_rounds_) - 1 for count in counts]
     stages = list(model.staged_predict(data.X_test))
     predicted = [stages[place] for place in places]
@@ -550,17 +550,17 @@ def masters(
 
 def cgens_over_stumps(data: Split, C: float, n_rounds: int, tol: float) -> dict[str, float]:
     """CGENS as it is."""
-    return outcome(CGEns(C, n_rounds, tol=tol).fit(data.X, data.y), data)
+    return outcome(CGEns(C=C, n_rounds=n_rounds, tol=tol).fit(data.X, data.y), data)
 
 
 def cgens_over_kernels(data: Split, C: float, n_rounds: int, tol: float) -> dict[str, float]:
     """CGENS with bi2004's columns for hypotheses."""
-    return outcome(CGEns(C, n_rounds, base=kernel_columns, tol=tol).fit(data.X, data.y), data)
+    return outcome(CGEns(C=C, n_rounds=n_rounds, base=kernel_columns, tol=tol).fit(data.X, data.y), data)
 
 
 def cg_boost_over_kernels(data: Split, C: float, n_rounds: int, tol: float) -> dict[str, float]:
     """CG-Boost as it is, with the regular search."""
-    model = CGBoostClassifier(KERNELS, C, stratified=False, n_rounds=n_rounds, tol=tol)
+    model = CGBoostClassifier(KERNELS, C=C, stratified=False, n_rounds=n_rounds, tol=tol)
     return outcome(model.fit(data.X, data.y), data)
 
 

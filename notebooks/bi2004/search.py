@@ -315,7 +315,9 @@ def without_semi_definiteness(trial: Trial, *, protocol: Protocol, indefinite_C:
     norm, name = INDEFINITE[trial.method]
     kernel = (CallableKernel(tanh_kernel) if name == "tanh" else GaussianKernel()).resolve(X[train])
     options = {"norm": NORMS[norm], "intercept": protocol.offset, "tau": protocol.tau, "tol": protocol.gap}
-    model = CGBoostClassifier([kernel], indefinite_C, n_rounds=len(train), **options).fit(X[train], y[train])
+    model = CGBoostClassifier([kernel], C=indefinite_C, n_rounds=len(train), **options).fit(
+        X[train], y[train]
+    )
     eigenvalues = np.linalg.eigvalsh(kernel.matrix(X[train], X[train]))
     return {
         "least": float(eigenvalues[0] / np.abs(eigenvalues).max()),
@@ -386,7 +388,7 @@ def kernel_weights(
     kernels = make_library(SMALL_CHOICES["mixture"], protocol)
     if trial.method in MIXTURES:
         options = settings(protocol, norm=MIXTURES[trial.method], n_rounds=len(kernels) * len(train))
-        fit = partial(CGBoostClassifier(kernels, weights_C, **options).fit, data.X, data.y)
+        fit = partial(CGBoostClassifier(kernels, C=weights_C, **options).fit, data.X, data.y)
     else:
         resolved = resolve(kernels, data.X)
         fit = partial(weigh_and_solve, WEIGHTS[trial.method], resolved, data, weights_C)

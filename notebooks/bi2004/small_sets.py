@@ -138,7 +138,7 @@ def cross_validation(trial: Trial, *, protocol: Protocol, n_folds: int) -> dict[
     scores, parts = {name: np.empty(len(y)) for name in ("tst", "TR1", "optimum")}, []
     for train, held in folds:
         options = settings(protocol, n_rounds=len(kernels) * len(train))
-        model = CGBoostClassifier(kernels, C, **options).fit(X[train], y[train])
+        model = CGBoostClassifier(kernels, C=C, **options).fit(X[train], y[train])
         at_tr1 = weights_after(model, model.termination_rounds_["TR1"] or model.n_rounds_)
         resolved = resolve(kernels, X[train])
         (best,) = solve(resolved, X[train], y[train], [C])
@@ -324,7 +324,7 @@ def fit_target(
     norm, _, name = method.partition("/")
     kernels = target_library(name, target.target_sigma)
     options = {"norm": NORMS[norm], "n_rounds": len(kernels) * len(y), "tol": gap, "stratified": True}
-    return CGBoostRegressor(kernels, C, epsilon=target.target_epsilon, **options).fit(X, y)
+    return CGBoostRegressor(kernels, C=C, epsilon=target.target_epsilon, **options).fit(X, y)
 
 
 @paper.trials("figure1", methods=TARGET_METHODS, datasets=(TARGET,))
@@ -406,7 +406,7 @@ def levels_on_small_sets(
     solve = partial(complete_models, Loss(protocol.offset))
     C = choose_cost(solve, kernels, X[train], y[train], protocol.Cs, n_folds)
     options = settings(protocol, n_rounds=len(kernels) * len(train), tol=levels_gap)
-    model = CGBoostClassifier(kernels, C, **options).fit(X[train], y[train])
+    model = CGBoostClassifier(kernels, C=C, **options).fit(X[train], y[train])
 
     def error(w: np.ndarray, b: float) -> float:
         return percent_wrong(model.hypotheses_.decision(X[held], w, b), y[held])
@@ -534,7 +534,7 @@ def _on_target(trial: Trial, rules: WidthsRules) -> _Problem:
 
     def fit(kernels: Sequence[Kernel], C: float, A: np.ndarray, a: np.ndarray) -> CGBoostRegressor:
         return CGBoostRegressor(
-            kernels, C, epsilon=rules.target_epsilon, **_options(kernels, a, rules.gap)
+            kernels, C=C, epsilon=rules.target_epsilon, **_options(kernels, a, rules.gap)
         ).fit(A, a)
 
     return _Problem((X, y), two_widths(rng, _TEST_POINTS), _rmse_percent, fit)
@@ -546,7 +546,7 @@ def _on_small_set(trial: Trial, rules: WidthsRules) -> _Problem:
     train, test = np.split(order, [int(rules.widths_share * len(y))])
 
     def fit(kernels: Sequence[Kernel], C: float, A: np.ndarray, a: np.ndarray) -> CGBoostClassifier:
-        return CGBoostClassifier(kernels, C, **_options(kernels, a, rules.gap)).fit(A, a)
+        return CGBoostClassifier(kernels, C=C, **_options(kernels, a, rules.gap)).fit(A, a)
 
     return _Problem((X[train], y[train]), (X[test], y[test]), _wrong_percent, fit)
 
@@ -680,7 +680,7 @@ def classifiers(trial: Trial, *, n_points: int, theory_C: float) -> dict[str, fl
     X, y = _some_points(trial, n_points)
     options = CLASSIFIERS[trial.method]
     run = {"n_rounds": 2 * n_points, "tol": 1e-6, "tau": 1e-7, "stratified": True}
-    model = CGBoostClassifier(_LIBRARY, theory_C, **run, **options)
+    model = CGBoostClassifier(_LIBRARY, C=theory_C, **run, **options)
     model.fit(X, y)
     error = 100.0 * float(np.mean(model.predict(X) != y))
     return _summary(model, _all_columns(model, X), y, {"C": theory_C, "loss": "hinge", **options}, error)
@@ -698,7 +698,7 @@ def regressors(
     X, y = linear_rbf(n_points, target.target_sigma, target.target_noise, trial.shared_rng("points"))
     options = REGRESSORS[trial.method]
     run = {"n_rounds": 2 * n_points, "tol": 1e-6, "tau": 1e-7, "stratified": True}
-    model = CGBoostRegressor(_LIBRARY, theory_C, epsilon=target.target_epsilon, **run, **options).fit(X, y)
+    model = CGBoostRegressor(_LIBRARY, C=theory_C, epsilon=target.target_epsilon, **run, **options).fit(X, y)
     rmse = float(np.sqrt(np.mean(np.square(model.predict(X) - y))))
     problem = {"C": theory_C, "loss": "tube", "epsilon": target.target_epsilon, **options}
     return _summary(model, _all_columns(model, X), y, problem, rmse)
@@ -710,7 +710,7 @@ def novelty(trial: Trial, *, n_points: int) -> dict[str, float]:
     X, y = small_set(trial.dataset)
     benign = trial.shared_rng("points").permutation(np.flatnonzero(y < 0))[:n_points]
     nu = 0.1
-    model = CGBoostNovelty(("rbf",), nu, n_rounds=n_points, tol=1e-6, tau=1e-7, stratified=True)
+    model = CGBoostNovelty(("rbf",), nu=nu, n_rounds=n_points, tol=1e-6, tau=1e-7, stratified=True)
     model.fit(X[benign])
     found = 100.0 * float(np.mean(model.predict(X[y > 0]) < 0))
     columns = _all_columns(model, X[benign])

@@ -430,7 +430,7 @@ def fit_run(
 ) -> CGBoostClassifier:
     """Generate columns until the certified gap is small or rounds run out, validation data watched."""
     options = settings(large, **{"n_rounds": large.n_rounds, **others})
-    return CGBoostClassifier(kernels, C, **options).fit(data.X, data.y, X_val=data.X_val, y_val=data.y_val)
+    return CGBoostClassifier(kernels, C=C, **options).fit(data.X, data.y, X_val=data.X_val, y_val=data.y_val)
 
 
 def patient_rounds(losses: np.ndarray, patience: int) -> tuple[int, int]:
@@ -790,7 +790,7 @@ def all_of_forest(
         random_state=trial.shared_seed("centers"),
         portable=False,
     )
-    model = CGBoostClassifier(make_library(CHOICES[MIXTURE], large), forest_C * 1000.0 / n, **options)
+    model = CGBoostClassifier(make_library(CHOICES[MIXTURE], large), C=forest_C * 1000.0 / n, **options)
     _, seconds = timed(model.fit, data.X, data.y)
     return {
         "error": percent_wrong(model.decision_function(data.X_test), data.y_test),

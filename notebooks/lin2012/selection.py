@@ -56,7 +56,8 @@ def costs(
     data = draw(trial)
     inner = hold_out(trial, data, search["folds"])
     fitted, tried = (
-        MultiBoost(float(C), checkpoints[-1], **options).fit(part.X, part.y) for part in (data, inner)
+        MultiBoost(C=float(C), n_rounds=checkpoints[-1], **options).fit(part.X, part.y)
+        for part in (data, inner)
     )
     curve, weights = curve_of(fitted, data, checkpoints), at(fitted.weights_path_, checkpoints)
     return {
@@ -141,7 +142,7 @@ def selected_trees(
 def fit_trees(data: Draw, C: float, points: Sequence[int], depth: int, per_class: bool) -> MultiBoost:
     """Fit MultiBoost over trees, solved to the end in each round."""
     options = {"base": grown_trees, "base_options": {"depth": depth}, "per_class": per_class, "tol": None}
-    return MultiBoost(C, points[-1], **options).fit(data.X, data.y)
+    return MultiBoost(C=C, n_rounds=points[-1], **options).fit(data.X, data.y)
 
 
 def grown_trees(X: np.ndarray, *, depth: int, random_state: object) -> TreeOracle:

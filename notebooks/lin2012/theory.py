@@ -143,7 +143,7 @@ def optimum(trial: Trial, *, optimum_rounds: int, optimum_tol: float) -> dict[st
     """Column generation until the duality gap over all stumps is small."""
     data = draw(trial)
     name, _, C = trial.method.partition(", C = ")
-    model = MultiBoost(float(C), optimum_rounds, per_class=name == "CW", tol=optimum_tol)
+    model = MultiBoost(C=float(C), n_rounds=optimum_rounds, per_class=name == "CW", tol=optimum_tol)
     _, seconds = timed(model.fit, data.X, data.y)
     objective = model.objective_path_[-1]
     return {

@@ -865,7 +865,7 @@ def stopping(trial: Trial, *, stopping_rounds: int, gap_levels: list[float]) -> 
     """Rounds and test errors where the relative gap over all stumps first is below each level."""
     data = draw(trial)
     C = float(trial.method.split()[-1])
-    model = MultiBoost(C, stopping_rounds, tol=min(gap_levels)).fit(data.X, data.y)
+    model = MultiBoost(C=C, n_rounds=stopping_rounds, tol=min(gap_levels)).fit(data.X, data.y)
     errors = [percent_wrong(p, data.y_test) for p in model.staged_predict(data.X_test)]
     gaps = np.minimum.accumulate(model.gap_path_ / model.objective_path_)
     rounds = np.array([int(np.argmax(gaps <= level)) if gaps[-1] <= level else -1 for level in gap_levels])

@@ -164,7 +164,7 @@ def linear_programs(
     else:
         family, options = "perceptron", {"n_updates": learner.rcd_updates, "start": learner.rcd_start}
     fixed = {"n_rounds": n_rounds, "tol": tol, "intercept": "free", "random_state": trial.seed()}
-    models = [LPBoost(C, base=family, base_options=options, **fixed) for C in powers_of_two(log2_C)]
+    models = [LPBoost(C=C, base=family, base_options=options, **fixed) for C in powers_of_two(log2_C)]
     correct = np.zeros(len(models), dtype=np.int64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the gap is kept instead

@@ -235,7 +235,7 @@ def _generated(trial: Trial, n_columns: int, size: int) -> Callable[[Draw, Seque
             family = family_of(trial, "perceptrons ball once", size)
         elif "cosines" in trial.method:
             family = family_of(trial, "fourier once", size, gamma=1.0 / part.X.shape[1])
-        models = (CGEnsSLS(C, n_columns, tol=None, **family).fit(part.X, part.y) for C in Cs)
+        models = (CGEnsSLS(C=C, n_rounds=n_columns, tol=None, **family).fit(part.X, part.y) for C in Cs)
         return [model.predict(part.X_test) for model in models]
 
     return predict
@@ -272,7 +272,7 @@ def scenes(
     (right) and over the true one (wrong); taken_for: the classes that the wrong ones are taken for.
     """
     data = multiclass_draw(trial)
-    model = fitted(CGEnsSLS(2.0**log2_C_scenes, n_rounds, tol=tol), data)
+    model = fitted(CGEnsSLS(C=2.0**log2_C_scenes, n_rounds=n_rounds, tol=tol), data)
     scores = model.decision_function(data.X_test)
     predicted, ordered = scores.argmax(axis=1), np.sort(scores, axis=1)
     lead = ordered[:, -1] - np.take_along_axis(scores, data.y_test[:, None].astype(np.intp), axis=1)[:, 0]

@@ -109,6 +109,13 @@ def test_every_public_estimator_has_a_row():
     assert set(CONTRACT) == set(kernsemble._ESTIMATORS)
 
 
+@pytest.mark.parametrize("name", sorted(kernsemble._ESTIMATORS))
+def test_the_first_parameter_says_how_many_or_which_kernels(name):
+    first, *others = inspect.signature(getattr(kernsemble, name)).parameters.values()
+    assert first.name in ("n_rounds", "n_components", "kernel", "kernels")
+    assert all(other.kind is inspect.Parameter.KEYWORD_ONLY for other in others)
+
+
 def test_each_has_what_its_row_says(fitted):
     name, model = fitted
     found = {entry: hasattr(model, entry) for entry in CONTRACT[name]}
@@ -311,7 +318,7 @@ def test_ensembles_of_votes_do_not_know_the_unit_of_the_data(name, base, scale):
     [*((C, "hinge") for C in (1e-8, 1e6, 1e10, 1e12)), *((C, "squared_hinge") for C in (1e-8, 1e6))],
 )
 def test_certificates_of_any_cost_are_true_or_refused_by_name(C, loss):
-    model, y = kernsemble.CGEns(C, 60, loss=loss), (X[:, 0] + NOISE > 0).astype(int)
+    model, y = kernsemble.CGEns(C=C, n_rounds=60, loss=loss), (X[:, 0] + NOISE > 0).astype(int)
     try:
         model.fit(X.round(1), y)
     except ValueError as error:

@@ -10,8 +10,8 @@ from kernsemble import LPBoost
 @pytest.mark.parametrize("solver", ["dual-simplex", "primal-simplex", "ipm"])
 def test_run_to_the_end_every_solver_finds_the_optimum(cancer, solver):
     X, y = cancer
-    model = LPBoost(0.05, 500, solver=solver).fit(X, y)
-    reference = LPBoost(0.05, 500).fit(X, y)
+    model = LPBoost(C=0.05, n_rounds=500, solver=solver).fit(X, y)
+    reference = LPBoost(C=0.05, n_rounds=500).fit(X, y)
     assert model.dual_gap_ <= 2e-6 * model.objective_path_[-1]
     assert model.objective_path_[-1] == pytest.approx(reference.objective_path_[-1], rel=1e-5)
     assert (model.weights_ >= 0).all()
@@ -20,7 +20,7 @@ def test_run_to_the_end_every_solver_finds_the_optimum(cancer, solver):
 
 def test_objective_is_that_of_the_ensemble(cancer):
     X, y = cancer
-    model = LPBoost(0.05, 40, tol=None).fit(X, y)
+    model = LPBoost(C=0.05, n_rounds=40, tol=None).fit(X, y)
     slack = np.maximum(1 - np.where(y == "malignant", 1, -1) * model.decision_function(X), 0)
     assert model.objective_path_[-1] == pytest.approx(model.weights_.sum() + 0.05 * slack.sum(), rel=1e-9)
     assert (np.diff(model.objective_path_) <= 1e-9).all()
@@ -35,7 +35,7 @@ def test_any_cost_gets_a_true_certificate(cancer, C, intercept):
     X, y = cancer
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = LPBoost(C, 200, intercept=intercept).fit(X, y)
+        model = LPBoost(C=C, n_rounds=200, intercept=intercept).fit(X, y)
     signs = np.where(y == "malignant", 1, -1)
     slack = np.maximum(1 - signs * model.decision_function(X), 0).sum()
     cost = abs(model.intercept_) if intercept == "penalized" else 0.0
@@ -46,7 +46,7 @@ def test_any_cost_gets_a_true_certificate(cancer, C, intercept):
     if C >= 10:  # the classes can be separated: the optimum does not depend on C
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            optimum = LPBoost(10.0, 400, intercept=intercept, solver="dual-simplex").fit(X, y)
+            optimum = LPBoost(C=10.0, n_rounds=400, intercept=intercept, solver="dual-simplex").fit(X, y)
         bound = model.objective_path_[-1] - model.dual_gap_  # C times a slack's rounding cancels in it
         assert bound <= optimum.objective_path_[-1] * (1 + 1e-9)
         assert objective >= (optimum.objective_path_[-1] - optimum.dual_gap_) * (1 - 1e-9)
@@ -55,6 +55,6 @@ def test_any_cost_gets_a_true_certificate(cancer, C, intercept):
 def test_copies_and_weights_reach_the_same_objective(cancer, rng):
     X, y = cancer
     counts = rng.integers(0, 3, len(y))
-    weighted = LPBoost(0.05, 500).fit(X, y, sample_weight=counts)
-    copied = LPBoost(0.05, 500).fit(np.repeat(X.to_numpy(), counts, axis=0), np.repeat(y, counts))
+    weighted = LPBoost(C=0.05, n_rounds=500).fit(X, y, sample_weight=counts)
+    copied = LPBoost(C=0.05, n_rounds=500).fit(np.repeat(X.to_numpy(), counts, axis=0), np.repeat(y, counts))
     assert weighted.objective_path_[-1] == pytest.approx(copied.objective_path_[-1], rel=1e-5)

@@ -23,7 +23,7 @@ def wine():
 @pytest.mark.filterwarnings("ignore:.*duality gap:sklearn.exceptions.ConvergenceWarning")  # few rounds
 def test_every_form_learns_and_its_stages_end_in_the_ensemble(wine, form):
     X, y = wine
-    model = MultiBoost(1e3, 15, **form, tol=1e-9).fit(X[::2], y[::2])
+    model = MultiBoost(C=1e3, n_rounds=15, **form, tol=1e-9).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.9
     stages = list(model.staged_decision_function(X))
     assert len(stages) == model.n_rounds_ == len(model.rounds_) == len(model.objective_path_)
@@ -38,7 +38,7 @@ def test_every_form_learns_and_its_stages_end_in_the_ensemble(wine, form):
 @pytest.mark.filterwarnings("ignore:.*duality gap:sklearn.exceptions.ConvergenceWarning")  # few rounds
 def test_a_stage_is_the_fit_with_as_many_rounds(wine, form):
     X, y = wine
-    long, short = (MultiBoost(1e3, n, **form, tol=1e-9, random_state=0).fit(X, y) for n in (40, 6))
+    long, short = (MultiBoost(C=1e3, n_rounds=n, **form, tol=1e-9, random_state=0).fit(X, y) for n in (40, 6))
     stage = list(long.staged_decision_function(X))[5]
     np.testing.assert_allclose(stage, short.decision_function(X), atol=1e-9)
 
@@ -57,7 +57,7 @@ def test_both_forms_share_the_optimum_over_all_stumps(rng, C):
     labels = rng.permutation(np.arange(30) % 3)
     objectives = []
     for per_class in (True, False):
-        model = MultiBoost(C, 1000, per_class=per_class, tol=2e-6).fit(X, labels)
+        model = MultiBoost(C=C, n_rounds=1000, per_class=per_class, tol=2e-6).fit(X, labels)
         assert model.message_ != "number of rounds reached"
         assert 0 <= model.dual_gap_ <= 2e-6 * model.objective_path_[-1]
         F = model.decision_function(X)
@@ -74,7 +74,7 @@ def test_both_forms_share_the_optimum_over_all_stumps(rng, C):
 def test_two_classes_have_one_score(wine):
     X, y = wine[0][:130], wine[1][:130]
     for per_class in (True, False):
-        model = MultiBoost(1e2, 10, per_class=per_class, tol=None).fit(X, y)
+        model = MultiBoost(C=1e2, n_rounds=10, per_class=per_class, tol=None).fit(X, y)
         scores = model.decision_function(X)
         assert scores.shape == (130,)
         np.testing.assert_array_equal(model.predict(X), model.classes_[(scores > 0).astype(int)])
@@ -83,7 +83,7 @@ def test_two_classes_have_one_score(wine):
 
 def test_stage_wise_adds_learners_that_it_has_already(wine):
     X, y = wine
-    model = MultiBoost(1e8, 60, solver="fcd", tau_max=1, tol=None).fit(X, y)
+    model = MultiBoost(C=1e8, n_rounds=60, solver="fcd", tau_max=1, tol=None).fit(X, y)
     assert model.n_rounds_ == 60
     assert len(model.hypotheses_) < 60 * 3  # found again, and merged
     keys = set(
@@ -102,7 +102,7 @@ def test_stage_wise_adds_learners_that_it_has_already(wine):
 @pytest.mark.filterwarnings("ignore:.*duality gap:sklearn.exceptions.ConvergenceWarning")  # few rounds
 @pytest.mark.parametrize("tol", [1e-2, 1e-8, None])
 def test_restricted_problems_are_solved_to_rounding_of_the_objective(wine, tol):
-    model = MultiBoost(1e3, 10, tol=tol).fit(*wine)
+    model = MultiBoost(C=1e3, n_rounds=10, tol=tol).fit(*wine)
     assert all(entry.gap <= min(1e-7, 0.5 * (tol or 1.0)) * entry.objective for entry in model.rounds_)
 
 
@@ -110,7 +110,7 @@ def test_the_columns_order_of_samples_does_not_matter(rng):
     X, y = load_iris(return_X_y=True)
     order = rng.permutation(len(y))
     one, other = (
-        MultiBoost(1e2, 20, tol=1e-8).fit(X, y),
-        MultiBoost(1e2, 20, tol=1e-8).fit(X[order], y[order]),
+        MultiBoost(C=1e2, n_rounds=20, tol=1e-8).fit(X, y),
+        MultiBoost(C=1e2, n_rounds=20, tol=1e-8).fit(X[order], y[order]),
     )
     assert one.objective_path_[-1] == pytest.approx(other.objective_path_[-1], rel=1e-6)

@@ -24,11 +24,11 @@ WARM = [
     k.AdaBoostMH(17),
     k.AdaBoostMO(17),
     k.AdaBoostMO(17, code="random", random_state=0),
-    k.CGEns(0.1, **FREE),
-    k.CGEns(1e3, **FREE),
-    k.CGEns(0.1, base="perceptron-pool", random_state=0, **FREE),
-    k.CGEnsSLS(0.1, **FREE),
-    k.StreamedCGEns(0.1, **FREE),
+    k.CGEns(C=0.1, **FREE),
+    k.CGEns(C=1e3, **FREE),
+    k.CGEns(C=0.1, base="perceptron-pool", random_state=0, **FREE),
+    k.CGEnsSLS(C=0.1, **FREE),
+    k.StreamedCGEns(C=0.1, **FREE),
     k.LPBoost(**FREE),
     k.LPBoost(solver="dual-simplex", **FREE),
     k.MultiBoost(**FREE),
@@ -90,7 +90,7 @@ def test_more_rounds_are_those_of_one_long_fit(model, several, weight):
 
 
 def test_a_fit_that_has_ended_does_not_go_on():
-    model = k.CGEns(0.1, 500, warm_start=True).fit(X, NOISY > 0.5)
+    model = k.CGEns(C=0.1, n_rounds=500, warm_start=True).fit(X, NOISY > 0.5)
     rounds, message = model.n_rounds_, model.message_
     assert model.set_params(n_rounds=600).fit(X, NOISY > 0.5).n_rounds_ == rounds < 500
     assert model.message_ == message
@@ -101,7 +101,7 @@ def test_a_warm_start_with_other_data_or_parameters_is_refused():
     y = NOISY > 0.5
 
     def model():
-        return k.CGEns(0.1, warm_start=True, **FREE).fit(X, y)
+        return k.CGEns(C=0.1, warm_start=True, **FREE).fit(X, y)
 
     with pytest.raises(ValueError, match="but C has changed: set warm_start=False"):
         model().set_params(C=0.2).fit(X, y)

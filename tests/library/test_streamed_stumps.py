@@ -142,9 +142,9 @@ def stored_in(folder, X):
 
 @pytest.mark.parametrize(
     ("model", "constant"),
-    [(AdaBoost(12), True), (AdaBoostMH(6), True), (CGEns(0.01, 12, tol=None), False),
-     (MultiBoost(1e3, 5, tol=None), True), (LPBoost(n_rounds=5, tol=None), False),
-     (CGEns(0.01, 12, loss="squared_hinge", intercept="none", tol=None), True)],
+    [(AdaBoost(12), True), (AdaBoostMH(6), True), (CGEns(C=0.01, n_rounds=12, tol=None), False),
+     (MultiBoost(C=1e3, n_rounds=5, tol=None), True), (LPBoost(n_rounds=5, tol=None), False),
+     (CGEns(C=0.01, n_rounds=12, loss="squared_hinge", intercept="none", tol=None), True)],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["continuous", "bytes"])

@@ -196,7 +196,7 @@ def test_cgens_with_all_stumps_is_the_machine(rng):
     y = (X[:, 0] + X[:, 1] + rng.normal(size=30) > 3).astype(int)
     C = 0.05
     machine = DistanceKernelSVC(trials.rank_kernel(trials.cuts_of(X)), C=C, tol=1e-6).fit(X, y)
-    model = CGEns(C, 100, tol=1e-6).fit(X, y)
+    model = CGEns(C=C, n_rounds=100, tol=1e-6).fit(X, y)
     assert model.objective_path_[-1] == pytest.approx(machine.objective_[0], rel=1e-5)
     np.testing.assert_allclose(model.decision_function(X), machine.decision_function(X), atol=1e-2)
 

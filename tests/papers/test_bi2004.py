@@ -277,7 +277,7 @@ def test_a_coarse_tolerance_ends_a_run_before_its_last_round():
 
 def test_levels_are_read_along_one_run(classes):
     X, y = classes
-    model = CGBoostClassifier(["linear", "rbf"], 1.0, n_rounds=100, tol=1e-3).fit(X, y)
+    model = CGBoostClassifier(["linear", "rbf"], C=1.0, n_rounds=100, tol=1e-3).fit(X, y)
     found = small_sets.read_levels(model, [0.5, 0.1, 0.01, 0.0], lambda w, b: np.count_nonzero(w))
     np.testing.assert_array_equal(found["error"], found["columns"])
     assert (np.diff(found["columns"]) >= 0).all()

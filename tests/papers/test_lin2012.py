@@ -108,7 +108,7 @@ def test_snapshots_are_what_fewer_rounds_give(wine):
 
 def test_stagewise_fit_is_coordinate_descent_with_one_iteration(wine):
     own = trials.generate_stagewise(wine, [6], 1e8)
-    model = MultiBoost(1e8, 6, solver="fcd", tau_max=1, tol=None).fit(wine.X, wine.y)
+    model = MultiBoost(C=1e8, n_rounds=6, solver="fcd", tau_max=1, tol=None).fit(wine.X, wine.y)
     scores = model.decision_function(wine.X_test)
     np.testing.assert_array_equal(
         own.errors(wine.X_test, wine.y_test), 100 * np.mean(scores.argmax(axis=1) != wine.y_test)
@@ -536,7 +536,7 @@ def test_truncated_weights_are_the_last_ones_and_end_where_the_curve_ends():
     X = rng.random((80, 3))
     y = (3 * X[:, 0] + X[:, 1] + 0.5 * rng.random(80)).astype(int) % 3
     data = Draw(X[:50], y[:50], X[50:], y[50:])
-    model = MultiBoost(100.0, 8, per_class=False, tol=None).fit(data.X, data.y)
+    model = MultiBoost(C=100.0, n_rounds=8, per_class=False, tol=None).fit(data.X, data.y)
     points = [1, 3, 8]
     found = selection.truncated(model, data, points)
     assert found[-1] == selection.curve_of(model, data, points)[-1]

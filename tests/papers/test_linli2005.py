@@ -433,7 +433,9 @@ def test_lpboost_over_given_hypotheses_solves_the_linear_program():
     part = make_draw("sonar")
     trial = make_trial("norms", "sonar", "l1, J perceptrons")
     pool, _ = regularized.drawn_hypotheses(trial, part.X, "perceptrons", 40)
-    model = LPBoost(0.5, 200, base=regularized.FixedPool, base_options=pool, intercept="free", tol=1e-9)
+    model = LPBoost(
+        C=0.5, n_rounds=200, base=regularized.FixedPool, base_options=pool, intercept="free", tol=1e-9
+    )
     model.fit(part.X, part.y)
     H = np.sign(part.X @ pool["theta"].T - pool["kappa"])
     n, J = H.shape

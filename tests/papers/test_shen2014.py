@@ -225,7 +225,7 @@ def test_an_intercept_balances_the_dual_weights_of_both_classes():
     }
     assert found["free"]["imbalance"] < 1e-9 < 1e-3 < found["none"]["imbalance"]
     data = trials.draw(make_trial("thyroid"))
-    model = fitted_quietly(CGEns(2.0**-4, 20, tol=1e-3, intercept="none"), data)
+    model = fitted_quietly(CGEns(C=2.0**-4, n_rounds=20, tol=1e-3, intercept="none"), data)
     columns, outputs = (model.hypotheses_.outputs(X).astype(float) for X in (data.X, data.X_test))
     theirs = SVC(kernel="linear", C=2.0**-4, tol=1e-9).fit(columns, data.y)
     assert found["none"]["exchanged"] == pytest.approx(data.error(theirs.decision_function(outputs)))

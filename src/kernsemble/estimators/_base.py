@@ -178,14 +178,14 @@ def at_rows(values: np.ndarray, used: np.ndarray, kept: np.ndarray | slice = sli
     return spread
 
 
-def progress(n_rounds: int, verbose: bool | int, description: str) -> Iterable[int]:
-    """Return ``range(n_rounds)``, with a progress bar on stderr when verbose."""
+def progress(total: int, verbose: bool | int, description: str, unit: str = "round") -> Iterable[int]:
+    """Return ``range(total)``, with a progress bar on stderr when verbose, which counts the units named."""
     if not verbose:
-        return range(n_rounds)
+        return range(total)
     check_scalar(verbose, "verbose", (bool, np.bool_, Integral))
     from tqdm.auto import tqdm  # imported here: a quiet fit does not pay for it
 
-    return tqdm(range(n_rounds), desc=description, unit="round", leave=bool(verbose > 1))
+    return tqdm(range(total), desc=description, unit=unit, leave=bool(verbose > 1))
 
 
 class CheckedInput(BaseEstimator):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -29,7 +27,6 @@ from kernsemble.hypotheses.base import Oracle, generator, label
 from kernsemble.hypotheses.factory import make_oracle
 from kernsemble.masters.base import Master
 
-_LIKE_ROUNDS = 20  # an integer that is more likely a number of rounds than a cost
 _SLACK = 2e-6  # of tol where no hypothesis is missing: scores may exceed the threshold by 1e-6
 
 
@@ -112,13 +109,6 @@ class ColumnGenerationClassifier(CallbackSupportMixin, EnsembleClassifier):
 
     def _check_cost(self) -> None:
         check_positive(self.C, "C")
-        if isinstance(self.C, Integral) and self.C >= _LIKE_ROUNDS:
-            warnings.warn(
-                f"C={self.C} is an integer, and large: the first parameter of {label(self)} is C. "
-                f"For a number of rounds pass n_rounds={self.C}; if C is meant, write {self.C}.0.",
-                UserWarning,
-                stacklevel=4,
-            )
 
     def _certify(self, data: TrainingData) -> None:
         """Make the certificate that of the model as it is, where rounding can tell them apart."""

@@ -178,8 +178,8 @@ class CGBoostClassifier(CGBoostBase, EnsembleClassifier):
     def __init__(
         self,
         kernels: Library = ("linear", "quadratic", "rbf"),
-        C: float = 1.0,
         *,
+        C: float = 1.0,
         norm: str = "l2",
         positive: bool = False,
         intercept: str = "free",

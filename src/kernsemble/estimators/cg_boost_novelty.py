@@ -73,8 +73,8 @@ columns_scanned_path_, weights_path_, n_features_in_, feature_names_in_
     def __init__(
         self,
         kernels: Library = ("rbf",),
-        nu: float = 0.1,
         *,
+        nu: float = 0.1,
         positive: bool = True,
         stratified: bool | str = "levels",
         n_rounds: int = 100,

@@ -86,8 +86,8 @@ weights_path_, n_features_in_, feature_names_in_
     def __init__(
         self,
         kernels: Library = ("linear", "quadratic", "rbf"),
-        C: float = 1.0,
         *,
+        C: float = 1.0,
         epsilon: float = 0.1,
         norm: str = "l2",
         positive: bool = False,

@@ -35,11 +35,11 @@ class CGEns(ColumnGenerationClassifier):
 
     Parameters
     ----------
+    n_rounds : int, default=500
+        Largest number of rounds, and so of hypotheses.
     C : float, default=0.01
         Weight of the SUM of losses: for that of their mean, divide by the number of samples. With -1/+1
         hypotheses useful values are small, 2**-10 to 1; large ones follow the noise, and take longer.
-    n_rounds : int, default=500
-        Largest number of rounds, and so of hypotheses.
     base : {"stump", "perceptron", "perceptron-pool", "fourier"} or callable, default="stump"
         Family of hypotheses: all decision stumps; perceptrons by random coordinate descent; a sampled pool
         of perceptrons, or of Fourier cosines. A callable ``base(X, random_state=..., **base_options)``
@@ -140,9 +140,9 @@ class CGEns(ColumnGenerationClassifier):
 
     def __init__(
         self,
-        C: float = 0.01,
         n_rounds: int = 500,
         *,
+        C: float = 0.01,
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
         loss: str = "hinge",
@@ -157,8 +157,8 @@ class CGEns(ColumnGenerationClassifier):
         n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
-        self.C = C
         self.n_rounds = n_rounds
+        self.C = C
         self.base = base
         self.base_options = base_options
         self.loss = loss

@@ -25,11 +25,11 @@ class CGEnsSLS(ColumnGenerationClassifier):
 
     Parameters
     ----------
+    n_rounds : int, default=500
+        Largest number of rounds, and so of hypotheses.
     C : float, default=0.01
         Weight of the SUM of squares, as in `CGEns`. With -1/+1 hypotheses useful values are small, 2**-12
         to 1.
-    n_rounds : int, default=500
-        Largest number of rounds, and so of hypotheses.
     base : {"stump", "perceptron", "perceptron-pool", "fourier"} or callable, default="stump"
         Family of hypotheses, as in `CGEns`.
     base_options : dict, default=None
@@ -101,9 +101,9 @@ class CGEnsSLS(ColumnGenerationClassifier):
 
     def __init__(
         self,
-        C: float = 0.01,
         n_rounds: int = 500,
         *,
+        C: float = 0.01,
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
         tol: float | None = 1e-2,
@@ -115,8 +115,8 @@ class CGEnsSLS(ColumnGenerationClassifier):
         n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
-        self.C = C
         self.n_rounds = n_rounds
+        self.C = C
         self.base = base
         self.base_options = base_options
         self.tol = tol

@@ -283,7 +283,7 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
             losses.append((LOSSES[self.loss](y, C * weight), part))
         if rows is None:
             rows = self._generate(data.X, losses)
-        order = progress(len(losses), self.verbose, label(self))
+        order = progress(len(losses), self.verbose, label(self), "machine")
         solutions, self._shapes, self.intercept_ = solve_machines(
             rows, losses, data.weight, self.tol, self.max_iter, order
         )
@@ -359,7 +359,7 @@ class DistanceKernelSVC(AdditiveModel, SingleFitClassifier):
         signs = self._signs(data)
         solutions = [
             _solve(K, signs[k], C * data.weight, self.tol, self.max_iter)
-            for k in progress(len(signs), self.verbose, label(self))
+            for k in progress(len(signs), self.verbose, label(self), "machine")
         ]
         self._warn(solutions, ROUNDING * C * data.weight.sum())
         coefficients = np.array([solution.w for solution in solutions])
@@ -583,7 +583,7 @@ class DistanceKernelSVCCV(DistanceKernelSVC):
         self.gammas_ = _grid(self.gammas, GAUSSIAN_GAMMAS / spread, "gammas")
         counts = [
             self._count(self._rows(_Gaussian(self.gammas_[g]), data.X), data, folds)
-            for g in progress(len(self.gammas_), self.verbose, label(self))
+            for g in progress(len(self.gammas_), self.verbose, label(self), "gamma")
         ]
         self.cv_scores_ = np.array(counts) / _held_out(folds, data.weight)
         i, j = self._choose(self.cv_scores_)

@@ -6,6 +6,7 @@ told apart by one such ensemble a class against the rest, all on one kernel matr
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,8 @@ from kernsemble.hypotheses.base import label
 from kernsemble.kernels import gaussian_kernel, linear_kernel
 from kernsemble.masters.drm import solve_drm
 from kernsemble.masters.exclusivity import ExclusivitySolution
+
+MATRICES = 6  # of all pairs of rows, which a fit holds at its peak
 
 
 class DRM(SingleFitClassifier):
@@ -145,6 +148,7 @@ class DRM(SingleFitClassifier):
         """Fit to samples X (n, d) with labels y (n,); ``sample_weight`` (n,) weighs each sample's loss."""
         data = self._check_training(X, y, sample_weight)
         self._check_parameters()
+        self._check_memory(len(data.X))
         self.X_fit_ = data.X.copy()  # the model is made of it
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # the master refuses what overflowed
@@ -159,7 +163,7 @@ class DRM(SingleFitClassifier):
         signs = class_signs(data.labels, data.n_classes)
         solutions = [
             self._solve(K, signs[k], np.random.default_rng(random.randint(2**31 - 1)), data.weight)
-            for k in progress(len(signs), self.verbose, label(self))
+            for k in progress(len(signs), self.verbose, label(self), "machine")
         ]
         self.dual_coef_ = np.array([solution.w for solution in solutions])
         self.diversity_ = np.array([_mean_angle(K, solution.w) for solution in solutions])
@@ -215,6 +219,15 @@ class DRM(SingleFitClassifier):
             raise ValueError(f"q must be 1 or 2, got {self.q!r}.")
         if not (callable(self.kernel) or self.kernel in ("linear", "gaussian", "rbf")):
             raise ValueError(f"kernel must be 'linear', 'gaussian' ('rbf') or callable, got {self.kernel!r}.")
+
+    def _check_memory(self, n: int) -> None:
+        """Refuse so many rows that a fit would not go into the machine's memory."""
+        needed, there = 8.0 * MATRICES * n * n, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if needed > there:
+            raise MemoryError(
+                f"{label(self)} holds {MATRICES} matrices of all pairs of rows, {needed / 1e9:.3g} GB for "
+                f"{n} rows; this machine has {there / 1e9:.3g} GB: take fewer rows, or ExRM."
+            )
 
     def _solve(
         self, K: np.ndarray, signs: np.ndarray, rng: np.random.Generator, weight: np.ndarray

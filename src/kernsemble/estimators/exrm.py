@@ -161,7 +161,7 @@ class ExRM(SingleFitClassifier):
         machines = class_signs(data.labels, data.n_classes)
         solutions = [
             self._solve(data, machines[k], options)
-            for k in progress(len(machines), self.verbose, label(self))
+            for k in progress(len(machines), self.verbose, label(self), "machine")
         ]
         self.components_ = np.array([solution.w for solution in solutions])
         self.component_intercepts_ = np.array([solution.b for solution in solutions])

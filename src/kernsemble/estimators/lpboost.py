@@ -27,10 +27,10 @@ class LPBoost(ColumnGenerationClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the sum of losses.
     n_rounds : int, default=100
         Largest number of rounds, and so of hypotheses.
+    C : float, default=1.0
+        Weight of the sum of losses.
     base : {"stump", "perceptron", "perceptron-pool", "fourier"} or callable, default="stump"
         Family of hypotheses, as in `CGEns`.
     base_options : dict, default=None
@@ -112,9 +112,9 @@ class LPBoost(ColumnGenerationClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
         n_rounds: int = 100,
         *,
+        C: float = 1.0,
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
         intercept: str = "none",
@@ -129,8 +129,8 @@ class LPBoost(ColumnGenerationClassifier):
         n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
-        self.C = C
         self.n_rounds = n_rounds
+        self.C = C
         self.base = base
         self.base_options = base_options
         self.intercept = intercept

@@ -39,11 +39,11 @@ class MultiBoost(ProbabilisticClassifier, ColumnGenerationClassifier):
 
     Parameters
     ----------
+    n_rounds : int, default=300
+        Largest number of rounds.
     C : float or None, default=None
         Weight of the MEAN loss exp(f_k - f_y) over samples and wrong classes k; in the paper 1e2 to 1e5.
         None is 1000 for each wrong class, 1000 (n_classes - 1).
-    n_rounds : int, default=300
-        Largest number of rounds.
     per_class : bool, default=True
         Whether each class has hypotheses of its own.
     base : {"stump", "perceptron", "perceptron-pool"} or callable, default="stump"
@@ -147,9 +147,9 @@ class MultiBoost(ProbabilisticClassifier, ColumnGenerationClassifier):
 
     def __init__(
         self,
-        C: float | None = None,
         n_rounds: int = 300,
         *,
+        C: float | None = None,
         per_class: bool = True,
         base: str | Callable[..., Oracle] = "stump",
         base_options: Mapping[str, Any] | None = None,
@@ -165,8 +165,8 @@ class MultiBoost(ProbabilisticClassifier, ColumnGenerationClassifier):
         n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
-        self.C = C
         self.n_rounds = n_rounds
+        self.C = C
         self.per_class = per_class
         self.base = base
         self.base_options = base_options

@@ -22,10 +22,10 @@ class StreamedCGEns(ColumnGenerationClassifier):
 
     Parameters
     ----------
-    C : float, default=0.01
-        Weight of the sum of losses.
     n_rounds : int, default=500
         Largest number of rounds, and so of stumps.
+    C : float, default=0.01
+        Weight of the sum of losses.
     intercept : {"free", "penalized", "none"}, default="free"
         As in `CGEns`.
     tol : float or None, default=1e-2
@@ -81,9 +81,9 @@ class StreamedCGEns(ColumnGenerationClassifier):
 
     def __init__(
         self,
-        C: float = 0.01,
         n_rounds: int = 500,
         *,
+        C: float = 0.01,
         intercept: str = "free",
         tol: float | None = 1e-2,
         directory: str | PathLike | None = None,
@@ -92,8 +92,8 @@ class StreamedCGEns(ColumnGenerationClassifier):
         n_jobs: int | None = None,
         verbose: bool | int = False,
     ):
-        self.C = C
         self.n_rounds = n_rounds
+        self.C = C
         self.intercept = intercept
         self.tol = tol
         self.directory = directory

@@ -25,7 +25,8 @@ _MAX_ITER = 100
 _RIDGE = 1e-12  # of the trace: makes Newton's matrix definite where columns depend on each other
 _OUTSIDE = 1e-11  # score beyond its bound, relative to the largest there can be, that is put back
 _RESIDUAL = 1e-13  # of A'v = t, relative, from which on the search ends where it gains nothing
-_STALLED = 10  # steps in a row that do not halve the residual: rounding lets no vector meet the target
+_STALLED = 10  # steps in a row that do not halve the residual: rounding lets them gain nothing more
+_MET = 1e-12  # residual, as above, at which the target is met all the same: above it no vector meets it
 _NEIGHBORS = 1e-15  # relative distance of lengths that rounding cannot tell apart
 
 
@@ -85,7 +86,7 @@ def _project(
     """
     multipliers = np.zeros(A.shape[1])
     values, error = np.zeros(len(A)), np.inf  # a_i'l
-    last = values, multipliers
+    last = best = values, multipliers
     least, stalled = np.inf, 0
     scale = float(np.abs(A).T @ upper @ np.ones(A.shape[1])) if A.size else 0.0
     for _ in range(_MAX_ITER):
@@ -96,17 +97,17 @@ def _project(
             return last
         if error == 0.0 or (error <= _RESIDUAL * scale and error > 0.5 * before):
             return v, multipliers
-        least, stalled = (error, 0) if error < 0.5 * least else (least, stalled + 1)
+        last = v, multipliers.copy()
+        best, least, stalled = (last, error, 0) if error < 0.5 * least else (best, least, stalled + 1)
         if stalled == _STALLED:
             break
-        last = v, multipliers.copy()
         free = (values >= 0.0) & (weight * values <= upper)
         step = _newton(A[free], weight[free], residual)
         along = A @ step
         length = _search(values, along, weight, upper, float(target @ step))
         multipliers += length * step
         values += length * along
-    return None
+    return best if least <= _MET * scale else None
 
 
 def independent(A: np.ndarray) -> bool:

@@ -174,12 +174,7 @@ def solve_splines(
     >>> solve_splines(SplineProblem(knots, knots.encode(X), loss), tol=1e-9).u.round(6)
     array([-0.5,  0.5])
     """
-    sample = problem.sample() if start is None else None
-    if sample is not None:
-        few = solve_splines(sample, tol=max(tol, _SAMPLE_TOL), max_iter=max_iter)
-        n = len(problem.loss.target)
-        start = replace(few, u=np.zeros(n), delta=few.delta * n / len(few.u))
-    found = _Splines(problem, start)
+    found = _Splines(problem, _from_sample(problem, tol, max_iter) if start is None else start)
     n_iter, inner, since, gap = 0, 0, 0, found.gap
     while found.gap > found.limit(tol) and n_iter < max_iter and since < _PATIENCE:
         if (inner and found.lack <= _INNER_SHARE * found.gap) or inner == _LONG:
@@ -203,6 +198,15 @@ def solve_splines(
     )
 
 
+def _from_sample(problem: SplineProblem, tol: float, max_iter: int) -> SplineSolution | None:
+    """The tables that solve the problem over some of the rows; None if that would not pay."""
+    sample, n = problem.sample(), len(problem.loss.target)
+    if sample is None:
+        return None
+    few = solve_splines(sample, tol=max(tol, _SAMPLE_TOL), max_iter=max_iter)
+    return replace(few, u=np.zeros(n), delta=few.delta * n / len(few.u))
+
+
 class _Splines:
     """A primal point (g, b) with scores f, its multipliers V, and the incumbents."""
 
@@ -212,19 +216,19 @@ class _Splines:
         self.objective, self.dual_objective, self.b = np.inf, -np.inf, 0.0
         self.noise = _ROUNDING * self.loss.value(np.zeros(len(self.share)))
         ray = start.u if start is not None and start.u.any() else self._targets()
-        self.center, pull = self._stretch(ray)
-        self._offer_dual(self.center, pull)
+        center, pull = self._stretch(ray)
+        self._offer_dual(center, pull)
         if start is None:
             self.g = problem.relax(pull)
-            self.delta = self.natural_delta(self.center)
+            self.delta = self.natural_delta(center)
         else:
             self.g, self.delta = start.w.copy(), _WIDEN * start.delta
             if not start.u.any():
-                self.center = np.zeros_like(self.center)
+                center = np.zeros_like(center)
         if self.loss.curvature is not None:
-            self.center, self.delta = np.zeros_like(self.center), 0.0
+            self.delta = 0.0
         self.f = problem.scores(self.g)
-        self._evaluate()
+        self._smooth(center)
 
     def _targets(self) -> np.ndarray:
         """Targets less their mean, in the boxes' proportions: their multiples are dual points."""
@@ -274,13 +278,25 @@ class _Splines:
 
     def move_center(self, inner: int) -> None:
         """Take the multipliers as center; shrink delta if few inner steps were needed, widen it if many."""
-        self.center = self.V if inner < _LONG else self.best_V
+        center = self.V if inner < _LONG else self.best_V
         factor = next(factor for most, factor in _FACTORS if inner <= most)
-        self.delta = max(factor * self.delta, _SMALLEST * self.natural_delta(self.center))
+        self.delta = max(factor * self.delta, _SMALLEST * self.natural_delta(center))
+        self._smooth(center)
+
+    def _smooth(self, center: np.ndarray) -> None:
+        """Give the losses a proximal term around a center, and evaluate."""
+        if self.delta > 0.0:
+            self.smoothed = self.loss.around(center, self.delta / self.share)
+        else:
+            self.smoothed = self.loss.sharp()
         self._evaluate()
 
     def step(self) -> None:
         """Take one Newton step with exact line search."""
+        self._move()
+        self._evaluate()
+
+    def _move(self) -> None:
         problem, free = self.problem, self.free
         step = self._direction(free) if len(free) else problem.relax(self.residual)
         along = problem.scores(step)
@@ -288,15 +304,10 @@ class _Splines:
         length = self.smoothed.search(self.f, along, linear, square, _ACCURACY)
         self.g += length * step
         self.f += length * along
-        self._evaluate()
 
     def _evaluate(self) -> None:
         """Balance the multipliers, and offer both points."""
         loss, problem = self.loss, self.problem
-        if self.delta > 0.0:
-            self.smoothed = loss.around(self.center, self.delta / self.share)
-        else:
-            self.smoothed = loss.sharp()
         shift = _balance(self.f, *self.smoothed)
         self.f += shift
         self.b += shift

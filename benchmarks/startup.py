@@ -27,9 +27,9 @@ y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
 """
 FITS = {
     "AdaBoost": "AdaBoost(20)",
-    "CGEns": "CGEns(1.0, 20, tol=None)",
-    "CGEnsSLS": "CGEnsSLS(1.0, 20, tol=None)",
-    "MultiBoost": "MultiBoost(100.0, 20, tol=None)",
+    "CGEns": "CGEns(20, C=1.0, tol=None)",
+    "CGEnsSLS": "CGEnsSLS(20, C=1.0, tol=None)",
+    "MultiBoost": "MultiBoost(20, C=100.0, tol=None)",
     "LPBoost": "LPBoost(n_rounds=20, tol=None)",
     "CGBoostClassifier": "CGBoostClassifier(tol=None)",
     "CGBoostRegressor": "CGBoostRegressor(tol=None)",
@@ -109,5 +109,5 @@ def rows() -> Iterator[Row]:
     for name in FITS:
         yield from first_fit(name)
     for size in list(DATA)[:2]:
-        yield from (peak_memory(model, size) for model in ("AdaBoost(20)", "CGEns(0.01, 20, tol=None)"))
-    yield peak_memory("LPBoost(0.01, 300)", "20000 x 20 floats", times=4)
+        yield from (peak_memory(model, size) for model in ("AdaBoost(20)", "CGEns(20, C=0.01, tol=None)"))
+    yield peak_memory("LPBoost(300, C=0.01)", "20000 x 20 floats", times=4)

@@ -616,7 +616,7 @@ def generated(
     kind = {"CGENS": CGEns, "LPBoost": LPBoost}[trial.method]
     options = {"base": "perceptron", "random_state": trial.shared_seed("perceptrons")}
     options["tol"] = {"CGENS": 1e-3, "LPBoost": 1e-6}[trial.method]
-    model = kind(diversity_costs[trial.method], n_members, **options).fit(data.X, data.y)
+    model = kind(n_members, C=diversity_costs[trial.method], **options).fit(data.X, data.y)
     return judge(data, signed_votes(model, data.X_test), model.predict(data.X_test))
 
 

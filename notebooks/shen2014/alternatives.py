@@ -189,7 +189,7 @@ def intercepts(trial: Trial, *, log2_C_intercept: list[int], rounds: list[int], 
     estimator, master = (CGEns, Hinge) if name == "CGENS" else (LPBoost, HingeLP)
     other, found = "none" if intercept == "free" else "free", []
     for C in powers_of_two(log2_C_intercept):
-        model = fitted(estimator(C, max(rounds), tol=tol, intercept=intercept), data)
+        model = fitted(estimator(max(rounds), C=C, tol=tol, intercept=intercept), data)
         again = master(data.y, C, intercept=other)
         for column in model.hypotheses_.outputs(data.X).T:
             again.add(np.ascontiguousarray(column))

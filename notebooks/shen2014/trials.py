@@ -273,7 +273,7 @@ def generating(estimator: type, tol: float, **family: object) -> Fit:
     """Return how LPBoost, problem (4), or CGENS, problem (1), is fitted; rounds may run out too early."""
 
     def fit(part: Draw, C: float, rounds: Sequence[int]) -> Stages:
-        model = fitted(estimator(C, max(rounds), tol=tol, **family), part)
+        model = fitted(estimator(max(rounds), C=C, tol=tol, **family), part)
         path = model.weights_path_ or [(model.weights_, model.intercept_)]
         return Stages(model.hypotheses_, [path[min(T, len(path)) - 1] for T in rounds])
 

@@ -329,7 +329,7 @@ def test_training_times_come_to_the_end_for_all_four():
     for run in (seconds.cgens_ends, seconds.lpboost_ends):
         for result in run(make_trial("MNIST", exhibit="training_ends"), ends=ends).values():
             assert [len(result[f"{of}_curve"]) for of in ("rounds", "digits")] == [3, 2]
-            assert (np.diff(result["rounds_curve"]) > 0).all()
+            assert (np.diff(result["rounds_curve"]) >= 0).all()  # the clock may tick in milliseconds
 
 
 @pytest.mark.parametrize("method", [MACHINES[1], ENSEMBLES[1]])

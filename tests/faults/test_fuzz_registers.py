@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 PARAMS = yaml.safe_load((ROOT / "params.yaml").read_text())
 SOURCES = yaml.safe_load((ROOT / "src/kernsemble/data/sources.yaml").read_text())
 CLAIMS = yaml.safe_load((ROOT / "published/claims.yaml").read_text())
-SECONDS = 30.0  # of CPU: a file is judged in milliseconds; what is guarded against takes hours
+SECONDS = 1.0  # a file is judged at once; computing takes hours
 
 scalars = (
     st.none()
@@ -182,7 +182,7 @@ def test_any_text_as_a_file(tmp_path, figure):
             read_params(file, paper) if which == "params" else read_claims(file, PAPERS)
         except PlanError as error:
             assert len(str(error)) < 20_000  # noqa: PT017
-        assert time.process_time() - begin < SECONDS
+        assert time.process_time() - begin < 5 * SECONDS
         count["tried"] += 1
 
     check()

@@ -21,7 +21,7 @@ from kernsemble import DRM
 
 GROUPS = 20
 EXTREME = 1000 if FULL else 100
-SECONDS = 100.0  # of CPU for twenty samples or fewer, where milliseconds are usual
+SECONDS = 20.0  # of CPU for twenty samples or fewer, where milliseconds are usual
 # What may be refused, and the remedy that the message names.
 REFUSALS = re.compile(
     r"scale the features|is infeasible: with classes this unequal|n_splits=2 cannot be greater than"

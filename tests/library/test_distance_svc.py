@@ -217,7 +217,7 @@ except KeyboardInterrupt:
     done = subprocess.run(
         [sys.executable, "-c", source], capture_output=True, text=True, timeout=120, check=True
     )
-    assert float(done.stdout) < 20.0  # a second on a quiet machine; the fit itself would take hours
+    assert float(done.stdout) < 2.0  # a second, and as much for a busy machine
 
 
 def test_rows_are_scored_in_blocks(rng, monkeypatch):

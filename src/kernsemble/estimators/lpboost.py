@@ -47,7 +47,7 @@ class LPBoost(ColumnGenerationClassifier):
     portable : bool, default=True
         Whether to fit the same ensemble on every computer and with every ``solver``: of several dual
         solutions, and a linear program seldom has only one, that of least norm prices the next hypothesis.
-        On thousands of rows of few features that takes far longer than the fit itself: pass False there.
+        It takes two to five times as long, and more on thousands of rows of few features.
     class_weight, random_state, warm_start, n_iter_no_change, validation_fraction, n_jobs, verbose
         As in `CGEns`.
 

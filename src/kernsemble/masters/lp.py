@@ -196,9 +196,13 @@ class _L1Master:
         low = -self._costs / self.outputs.scale - scores
         if self.positive:
             low[self._first :] = -np.inf
-        u[face] = least_norm_between(
-            A.astype(np.float64), u[face], hinges.upper[face], hinges.weight[face], held, low, high
+        # c_i = C s_i: equal rows are one of the sum of their weights, of which each takes its share.
+        first, group = _distinct(A)
+        together, upper, weight = (
+            np.bincount(group, part[face], len(first)) for part in (u, hinges.upper, hinges.weight)
         )
+        found = least_norm_between(A[first].astype(np.float64), together, upper, weight, held, low, high)
+        u[face] = found[group] * (hinges.weight[face] / weight[group])
         return u
 
     def _least_norm_weights(self, theta: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -212,9 +216,9 @@ class _L1Master:
         column, side = self._sides(u)
         inside = (u > _INSIDE * hinges.upper) & (u < (1.0 - _INSIDE) * hinges.upper)
         idle = u <= _INSIDE * hinges.upper
-        rows, n_free = np.flatnonzero(inside), int(np.sum(self._costs == 0))
+        rows, known, n_free = np.flatnonzero(inside), inside.copy(), int(np.sum(self._costs == 0))
         found = np.maximum(side * (theta * scale)[column], 0.0)
-        A = self._signed_rows(rows, column, side)
+        rows, A = self._distinct_rows(rows, inside, idle, column, side)
         if not len(rows) or independent(A[:, : len(column) - n_free].T):
             return theta
         tol = _FACE * float(np.abs(hinges.target).max())
@@ -227,13 +231,13 @@ class _L1Master:
             v = least_norm_between(A.T, found, limit, ones, held, low, high, target=target, most=_MOST)
             moved = np.bincount(column, side * v, len(theta)) / scale
             slack = self._slack(moved)
-            wrong = np.where(idle, slack, -slack) * ~inside
-            wrong[rows] = 0.0
+            wrong = np.where(idle, slack, -slack) * ~known
             if wrong.max(initial=0.0) <= tol:
                 return moved
             worst = np.argsort(-wrong, kind="stable")[: max(_LEAST_LOOK, len(column))]
-            rows = np.append(rows, worst[wrong[worst] > tol])
-            A = self._signed_rows(rows, column, side)
+            worst = worst[wrong[worst] > tol]
+            known[worst] = True
+            rows, A = self._distinct_rows(np.append(rows, worst), inside, idle, column, side)
         return theta
 
     def _sides(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -247,9 +251,19 @@ class _L1Master:
         side = np.concatenate([np.sign(scores[column]), np.ones(len(free)), -np.ones(len(free))])
         return np.concatenate([column, free, free]), side
 
-    def _signed_rows(self, rows: np.ndarray, column: np.ndarray, side: np.ndarray) -> np.ndarray:
+    def _distinct_rows(self, rows, inside, idle, column, side) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first of rows that ask the same of the weights of these columns, and what each asks."""
         H = self.outputs.select(self.hinges.sample[rows])[:, column].astype(np.float64)
-        return H * self.hinges.sign[rows, None] * side
+        A = H * self.hinges.sign[rows, None] * side
+        first, _ = _distinct(np.column_stack([A, self.hinges.target[rows], inside[rows], idle[rows]]))
+        return rows[first], A[first]
+
+
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the first of each set of equal rows, in their order, and the set of each row."""
+    seen: dict[bytes, int] = {}
+    group = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=np.intp)
+    return np.unique(group, return_index=True)[1], group
 
 
 def _balanced(V: np.ndarray) -> np.ndarray:

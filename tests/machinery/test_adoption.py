@@ -111,6 +111,15 @@ class TestAdoption:
         assert len(kept) == 1 + 450 - 9
         assert written.adopt() == [(said[-2][0], True), (said[-1][0], True)]
 
+    def test_only_the_exhibits_that_are_named(self, written):
+        written.change(SAME)
+        written.adopt(exhibits=["seconds"])
+        assert len(written.study().read("table1").stale) == 270
+        written.adopt(exhibits=["table1"])
+        assert written.study().read("table1").complete
+        with pytest.raises(PlanError, match="no exhibit 'table2'"):
+            written.adopt(exhibits=["table2"])
+
     def test_changed_constant_is_refused_and_named(self, written):
         written.change(FAR)
         said = written.adopt()

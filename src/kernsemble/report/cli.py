@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,7 @@ def build_parser() -> argparse.ArgumentParser:
         dry_run="say what would be computed, and how long",
         bits="only rows equal to the last digit are equal",
     )
+    _add_exhibit(one)
     _add_jobs(one)
     one = _add(commands, ledger, "judge every printed number and claim: results/paper/ledger.*", papers="")
     _flags(one, check="write nothing; fail when the files would change")
@@ -130,6 +132,10 @@ def _add_jobs(command: argparse.ArgumentParser, about: str = "processes (default
     command.add_argument("--jobs", type=int, metavar="N", help=about)
 
 
+def _add_exhibit(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--exhibit", action="append", metavar="NAME", help="only this exhibit (repeatable)")
+
+
 def _add_reproduce(commands: argparse._SubParsersAction) -> None:
     about = "compute a paper's missing evidence, then run its notebook"
     command = _add(commands, reproduce, about, ("quick", "paper", "smoke"), papers="+")
@@ -138,7 +144,7 @@ def _add_reproduce(commands: argparse._SubParsersAction) -> None:
     _add_jobs(command)
     address, about = os.environ.get("KERNSEMBLE_CLUSTER"), "a Dask scheduler, such as tcp://10.0.0.1:8786"
     command.add_argument("--cluster", metavar="ADDRESS", default=address or None, help=about)
-    command.add_argument("--exhibit", action="append", metavar="NAME", help="only this exhibit (repeatable)")
+    _add_exhibit(command)
     _flags(
         command.add_mutually_exclusive_group(),
         no_notebook="compute evidence only",
@@ -271,9 +277,12 @@ def adopt(options: argparse.Namespace) -> int:
     """Adopt rows that older code has computed, where a sample comes out equal."""
     from kernsemble.trials.adoption import adopt_paper
 
-    all_well = True
-    for study in _studies(options, "paper"):
-        for line, well in adopt_paper(study, dry_run=options.dry_run, equal_bits=options.bits):
+    all_well, studies = True, _studies(options, "paper")
+    given = {"exhibits": options.exhibit, "dry_run": options.dry_run, "equal_bits": options.bits}
+    for study, name in product(studies, options.exhibit or ()):
+        study.plan(name)  # names what is unknown before anything is computed
+    for study in studies:
+        for line, well in adopt_paper(study, **given):
             say(line)
             all_well &= well
     return OK if all_well else FAILED

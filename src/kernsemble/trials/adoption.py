@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -168,9 +168,9 @@ class Result:
     obstacle: str = ""
 
 
-def groups_of(study: Study) -> Iterator[Group]:
-    """Yield the groups of rows that can be adopted, exhibit by exhibit."""
-    for name in study.exhibits:
+def groups_of(study: Study, exhibits: Sequence[str] | None = None) -> Iterator[Group]:
+    """Yield the groups of rows that can be adopted, exhibit by exhibit: of all, or of those named."""
+    for name in study.exhibits if exhibits is None else exhibits:
         if not study.plan(name).exhibit.is_timing:
             yield from _groups(study, study.read(name))
 
@@ -281,11 +281,15 @@ def head_of(root: Path, *places: str) -> tuple[str, str]:
 
 
 def adopt_paper(
-    study: Study, *, dry_run: bool = False, equal_bits: bool = False
+    study: Study,
+    *,
+    exhibits: Sequence[str] | None = None,
+    dry_run: bool = False,
+    equal_bits: bool = False,
 ) -> Iterator[tuple[str, bool]]:
     """Adopt what can be adopted of a paper; yield what is done or would be, and whether all is well."""
     total = 0.0
-    for group in list(groups_of(study)):
+    for group in list(groups_of(study, exhibits)):
         computed = group.computed(study.read(group.plan.exhibit.name))
         seconds = sum(group.older[key].seconds for key in group.sample if key not in computed) / study.jobs
         total += seconds

@@ -47,7 +47,7 @@ class LPBoost(ColumnGenerationClassifier):
     portable : bool, default=True
         Whether to fit the same ensemble on every computer and with every ``solver``: of several dual
         solutions, and a linear program seldom has only one, that of least norm prices the next hypothesis.
-        It takes two to five times as long, and more on thousands of rows of few features.
+        It takes little longer on many features, several times as long on few.
     class_weight, random_state, warm_start, n_iter_no_change, validation_fraction, n_jobs, verbose
         As in `CGEns`.
 

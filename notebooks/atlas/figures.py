@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from kernsemble.data.store import load
 from kernsemble.report.comparisons import significant
@@ -183,6 +184,10 @@ def _draw_front(axes: Axes, comparison: Comparison, metric: str) -> None:
     low, high = error.min(), error.max()
     axes.set_ylim(low - 0.1 * (high - low) - 0.1, high + 0.1 * (high - low) + 0.1)
     axes.set_xscale("log")
+    if cost.max() < 20.0 * cost.min():  # too short for powers of ten alone
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     _name_points(axes, [comparison.methods[k] for k in chosen], cost[chosen], error[chosen])
 
 

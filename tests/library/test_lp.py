@@ -5,6 +5,7 @@ from scipy.optimize import linprog
 from support.margin_problems import problem, solve_along
 
 from kernsemble.masters.base import INTERCEPTS
+from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.lp import SOLVERS, EpsilonInsensitiveLP, HingeLP
 
 
@@ -188,3 +189,18 @@ def test_dual_of_least_norm_does_not_see_order_copies_or_solver(rng):
         np.testing.assert_allclose(copied.u, (weighted.u / twice)[rows], atol=1e-10)
         by_highs = HingeLP(y, 0.1, sample_weight=twice, solver="dual-simplex", **settings)
         np.testing.assert_allclose(solve_along(by_highs, H[:, :columns]).u, weighted.u, atol=1e-8)
+
+
+def test_solutions_of_least_norm_are_sought_over_distinct_rows(rng, monkeypatch):
+    sizes = []
+
+    def spy(A, *arguments, **options):
+        sizes.append(max(A.shape))
+        return least_norm_between(A, *arguments, **options)
+
+    monkeypatch.setattr("kernsemble.masters.lp.least_norm_between", spy)
+    H = rng.choice([-1, 1], (2000, 4)).astype(np.int8)
+    y = np.where(rng.random(2000) < 0.2, -1.0, 1.0) * np.where(H.sum(axis=1) >= 0, 1.0, -1.0)
+    solution = solve_along(HingeLP(y, 1.0, positive=False, least_norm=True), H)
+    assert solution.converged
+    assert 0 < max(sizes) <= 2 * 2**4  # as many as there are rows of signs, for either label

@@ -163,7 +163,7 @@ def from_a_file(n: int = FILE_ROWS, width: int = 50) -> Iterator[Row]:
 def on_workers(n: int = DASK_ROWS, width: int = 50) -> Iterator[Row]:
     """Fit on one Dask worker and on two, the same four chunks."""
     import dask.array
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster, wait
 
     X, y = samples(n, 0, width)
     times, gaps = [], []
@@ -171,6 +171,7 @@ def on_workers(n: int = DASK_ROWS, width: int = 50) -> Iterator[Row]:
         settings = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
         with LocalCluster(n_workers=n_workers, **settings) as cluster, Client(cluster) as client:
             chunks = dask.array.from_array(X, chunks=(-(-n // 4), -1)).persist()
+            wait(chunks)  # sent to the workers before the clock starts
             few = dask.array.from_array(X[:2000], chunks=(500, -1))
             partitioned_stump_machine(few, y[:2000], 0.1, client=client)  # compiled, and imported
             start = perf_counter()

@@ -10,7 +10,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, NuSVR, OneClassSVM
 from support.margin_problems import problem, solve_along
 
 from kernsemble.hypotheses import _threads
-from kernsemble.masters import least_norm
+from kernsemble.masters import exact_hinge, least_norm
 from kernsemble.masters import rows as matrices
 from kernsemble.masters.least_norm import least_norm_between
 from kernsemble.masters.losses import BoxLoss
@@ -132,7 +132,9 @@ def test_pricing_starts_at_a_constant():
 
 @pytest.mark.parametrize("intercept", ["none", "free", "penalized"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-def test_dual_of_least_norm_agrees_with_cvxpy(rng, intercept, C):
+@pytest.mark.parametrize("many", [3, 500])
+def test_dual_of_least_norm_agrees_with_cvxpy(rng, monkeypatch, intercept, C, many):
+    monkeypatch.setattr(exact_hinge, "_MANY", many)  # free rows from which columns are worked in
     y, weight = rng.choice([-1.0, 1.0], 40), rng.uniform(0.5, 2, 40)
     master, A = Hinge(y, C, sample_weight=weight, intercept=intercept, least_norm=True), np.empty((40, 0))
     if intercept != "none":
@@ -148,6 +150,19 @@ def test_dual_of_least_norm_agrees_with_cvxpy(rng, intercept, C):
     same = [A.T @ v == A.T @ u / C, cp.sum(v) == u.sum() / C, scaled <= root]
     least = cp.Problem(cp.Minimize(cp.sum_squares(scaled)), same).solve(**CLARABEL)
     assert ((u / C) ** 2 / weight).sum() <= least * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("intercept", ["penalized", "free"])
+def test_many_free_rows_are_solved_for_in_the_columns(rng, monkeypatch, intercept):
+    """Rows that tell nothing, nine of one class for one of the other: f is the larger, whose rows share u."""
+    few, many = rng.normal(size=(100, 6)), rng.normal(size=(900, 6))
+    H, y = np.vstack([few, -few, many, -many]), np.repeat([1.0, -1.0], [200, 1800])
+    monkeypatch.setattr(exact_hinge, "_active_set", None)  # which would take a matrix of 1800 x 1800
+    solution = solve_along(Hinge(y, 0.1, intercept=intercept, least_norm=True), H)
+    assert_allclose([solution.objective, solution.b], [40.0 + 0.5 * (intercept == "penalized"), -1.0])
+    assert_allclose(solution.w, np.zeros(6), atol=1e-12)
+    share = (0.1 * 200 + (intercept == "penalized")) / 1800
+    assert_allclose(solution.u, np.repeat([0.1, share], [200, 1800]), rtol=1e-9)
 
 
 def test_one_distinct_row_a_class(rng):

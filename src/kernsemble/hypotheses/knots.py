@@ -150,8 +150,14 @@ def sampled(n: int) -> np.ndarray:
 def distinct_values(X: np.ndarray, most: int) -> list[np.ndarray | None]:
     """Distinct values of each column, or None where they are more than ``most``; block by block."""
     known: list = [np.empty(0, X.dtype)] * X.shape[1]
+    left = list(range(X.shape[1]))
     for start in range(0, len(X), _PART):
-        known = merge_values(known, _each_column(np.asarray(X[start : start + _PART]), np.unique), most)
+        if not left:
+            break
+        found = _each_column(np.asarray(X[start : start + _PART])[:, left], np.unique)
+        for j, values in zip(left, found, strict=True):
+            known[j] = _union(known[j], values, most)
+        left = [j for j in left if known[j] is not None]
     return known
 
 
@@ -169,19 +175,26 @@ def _union(one: np.ndarray | None, other: np.ndarray | None, most: int) -> np.nd
 
 def edges_of_parts(known: list, sample: np.ndarray, most: int) -> list[np.ndarray | None]:
     """Edges of the parts of columns that are rounded, of nearly equal size in the sample; else None."""
-    return [_knots_of(sample[:, j], most)[1] if values is None else None for j, values in enumerate(known)]
+    rounded = [j for j, values in enumerate(known) if values is None]
+    found = _each_column(sample[:, rounded], lambda column: _knots_of(column, most)[1])
+    edges: list[np.ndarray | None] = [None] * len(known)
+    for j, own in zip(rounded, found, strict=True):
+        edges[j] = own
+    return edges
 
 
 def sums_of_parts(X: np.ndarray, edges: list[np.ndarray | None]) -> list[np.ndarray | None]:
     """Sum and number of the values in each part (2, n_parts), of columns that are rounded; block by block."""
     sums = [None if own is None else np.zeros((2, len(own))) for own in edges]
+    rounded = [j for j, own in enumerate(edges) if own is not None]
+    if not rounded:
+        return sums
+    parts = Knots._of([(edges[j], edges[j], True) for j in rounded])
     for start in range(0, len(X), _PART):
-        block = np.asarray(X[start : start + _PART])
-        for j, own in enumerate(edges):
-            if own is not None:
-                places = np.searchsorted(own[:-1], block[:, j])
-                sums[j][0] += np.bincount(places, block[:, j], len(own))
-                sums[j][1] += np.bincount(places, minlength=len(own))
+        block = np.asarray(X[start : start + _PART])[:, rounded]
+        for j, column, places in zip(rounded, block.T, parts.encode(block), strict=True):
+            sums[j][0] += np.bincount(places, column, len(edges[j]))
+            sums[j][1] += np.bincount(places, minlength=len(edges[j]))
     return sums
 
 

@@ -21,17 +21,23 @@ small delta the rows at t = 0, between, and at t = C are those of the limit. So
 3. bounds and margins of all samples are verified. Where they fail, delta is made smaller.
 
 Only rows near the margin take part in 1 and 2; those that were left out wrongly join in the next trial.
+
+Where many more rows are free than there are columns (all those of the larger class, if w = 0 is optimal and
+classes are unequal), both steps work in the columns: 1 is a hinge with curvatures delta / s_i, which Newton's
+method solves after finitely many steps; in 2 a QR decomposition of the rows finds a basis, and with
+u_free = (u_basis, u_others), the others being X' times the basis, the least norm at c = u_basis + X u_others
+is S (1; X') l, (S_basis + X S_others X') l = c.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from scipy.linalg import lapack
+from scipy.linalg import lapack, qr
 
-from kernsemble.masters.losses import FAST
+from kernsemble.masters.losses import FAST, BoxLoss
 from kernsemble.masters.newton import NewtonSolver
-from kernsemble.masters.rows import Rows, Span
+from kernsemble.masters.rows import Rows, Span, solve_positive_definite
 
 _START, _START_ROWS = 1e-1, 10.0  # relative gap to start from, at most and times the number of samples
 _BAND = 2.0  # times the root of that gap: distance from the margin up to which rows take part
@@ -42,6 +48,8 @@ _BOUND = 1e-11  # of t relative to C, that is rounding
 _RANK = 1e-8  # of a pivot relative to the largest, that is rounding
 _REFINEMENTS = 3
 _WRONG = 1e-10  # by so much a margin may be on the wrong side at small delta
+_MANY, _WIDE = 500, 2  # free rows, and how many for a column, above which columns are worked in
+_STEPS, _EXACT, _LIFT = 50, 1e-7, 1e-12  # of Newton's method; of its line search; of an intercept's curvature
 
 
 class _Taken:
@@ -168,13 +176,49 @@ def _solve_near(solver, products, near, samples, C, share, is_first):
     if is_first:
         t = _settle(A, g, s, C, t, margins[near[first]])
     t[t <= _BOUND * C], t[t >= (1.0 - _BOUND) * C] = 0.0, C
-    products.follow(A, near[first])
     delta, free = share * _DELTA / (float(t.max(initial=0.0)) or 1.0), np.flatnonzero((t > 0.0) & (t < C))
-    n_free, free = _active_set(A, products, g, s, C, t, pull, delta, free)
-    if n_free < 0:
-        return None, None, None
-    limit, x = _limit(A, products, g, s, C, t, pull, np.sort(free[:n_free]))
+    found = _by_columns(A, g, s, C, pull, delta, solver.x) if _is_wide(A[free]) else None
+    if found is None or not _is_wide(A[found[1]]):
+        products.follow(A, near[first])
+    if found is None:
+        n_free, free = _active_set(A, products, g, s, C, t, pull, delta, free)
+        if n_free < 0:
+            return None, None, None
+        found = t, np.sort(free[:n_free])
+    t, free = found
+    limit, x = _limit(A, products, g, s, C, t, pull, free)
     return t[group], None if limit is None else limit[group], x
+
+
+def _is_wide(rows: np.ndarray) -> bool:
+    return len(rows) > max(_MANY, _WIDE * rows.shape[1])
+
+
+def _by_columns(A, g, s, C, pull, delta, x):
+    """Optimum at delta by Newton's method, from x: t and the free rows; None without success."""
+    loss = BoxLoss(np.ones(len(A)), np.zeros(len(A)), C * s, 0.0, delta / s).sharp()
+    metric = np.ones(len(x))
+    metric[:g] = 0.0
+    f = A @ x
+    u = loss.weights(f)
+    for _ in range(_STEPS):
+        free, gradient = loss.free(u), metric * x - pull - A.T @ u
+        F, slope = A[free], loss.slope[free]
+        matrix = (F * slope[:, None]).T @ F + np.diag(metric)
+        matrix[:g, :g] += _LIFT * (1.0 + float(slope.sum()))
+        step = solve_positive_definite(matrix, -gradient)
+        along = A @ step
+        length = loss.search(f, along, float((metric * x - pull) @ step), float(metric @ step**2), _EXACT)
+        x, f, before = x + length * step, f + length * along, u
+        u = loss.weights(f)
+        if length == 1.0 and np.array_equal(_side(u, loss.upper), _side(before, loss.upper)):
+            return u / s, loss.free(u)
+    return None
+
+
+def _side(u, upper):
+    """0 at the lower bound, 1 between, 2 at the upper bound."""
+    return (u > 0.0).astype(np.int8) + (u >= upper)
 
 
 def _settle(A, g, s, C, t, margins):
@@ -216,18 +260,29 @@ def _points(solver, u, y, cost, x):
     return x, solver.matrix.scores(x), V, combined
 
 
+def _factor(F, products, free):
+    """Lower factor (n_free, rank) of the rows' products in an order, basis first; the order, and the rank."""
+    if _is_wide(F):
+        factor, order = qr(F.T, mode="r", pivoting=True)
+        pivots = np.abs(np.diag(factor))
+        rank = int(np.sum(pivots**2 > _RANK * pivots[0] ** 2))
+        return np.asfortranarray(factor[:rank].T), order, rank
+    square = products.of(free)
+    largest = square.diagonal().max(initial=0.0)
+    factor, pivots, rank, _ = lapack.dpstrf(square, tol=_RANK * largest, lower=1, overwrite_a=1)
+    return factor[:, :rank], pivots - 1, rank
+
+
 def _limit(A, products, g, s, C, t, pull, free):
     """Solve at delta = 0 on these sets; None if t leaves its bounds."""
     out = t.copy()
     out[free] = 0.0
     F, u = A[free], s[free] * t[free]
     theta, b = pull + A.T @ (s * out) + F.T @ u, 0.0
-    square = products.of(free)
-    largest = square.diagonal().max(initial=0.0)
-    factor, pivots, rank, _ = lapack.dpstrf(square, tol=_RANK * largest, lower=1, overwrite_a=1)
-    basis, others = pivots[:rank] - 1, pivots[rank:] - 1
+    factor, order, rank = _factor(F, products, free)
+    basis, others = order[:rank], order[rank:]
     if rank:
-        L, B = factor[:rank, :rank], F[basis]
+        L, B = factor[:rank], F[basis]
         ones = B[:, 0] if g else np.zeros(rank)
         for _ in range(_REFINEMENTS):
             rhs = np.column_stack([1.0 - B @ theta - b * ones, ones])
@@ -239,12 +294,17 @@ def _limit(A, products, g, s, C, t, pull, free):
             theta += B.T @ step  # has more digits than the sum of all rows
         theta[:g] = b
     if len(others):  # their rows are those of the basis times X': [-X; 1] changes nothing
-        X = lapack.dtrtrs(L, factor[rank:, :rank].T, lower=1, trans=1)[0]
-        inverse = 1.0 / s[free]
-        normal = (X.T * inverse[basis]) @ X + np.diag(inverse[others])
-        step = np.linalg.solve(normal, inverse[others] * u[others] - X.T @ (inverse[basis] * u[basis]))
-        u[others] -= step
-        u[basis] += X @ step
+        X, own = lapack.dtrtrs(L, factor[rank:].T, lower=1, trans=1)[0], s[free]
+        if _is_wide(F):
+            normal = np.diag(own[basis]) + (X * own[others]) @ X.T
+            along = solve_positive_definite(normal, u[basis] + X @ u[others])
+            u[order] = own[order] * np.append(along, X.T @ along)
+        else:
+            inverse = 1.0 / own
+            normal = (X.T * inverse[basis]) @ X + np.diag(inverse[others])
+            step = np.linalg.solve(normal, inverse[others] * u[others] - X.T @ (inverse[basis] * u[basis]))
+            u[others] -= step
+            u[basis] += X @ step
     out[free] = u / s[free]
     if np.any(out < -_BOUND * C) or np.any(out > (1.0 + _BOUND) * C):
         return None, None
@@ -335,7 +395,8 @@ def _delete(L, size, free, q):
     for i in range(q, size - 1):
         free[i] = free[i + 1]
         row, below = L[i], L[i + 1]
-        row[:q] = below[:q]
+        for k in range(q):
+            row[k] = below[k]
         left = below[q]
         for k in range(q, i):
             row[k] = cosine[k] * left + sine[k] * below[k + 1]
@@ -435,12 +496,14 @@ def _exchange(A, g, s, C, t, theta, delta, L, free, size, max_changes):
             if q >= 0:
                 is_free[free[q]] = False
                 _delete(L, size, free, q)
-                residual[q : size - 1] = residual[q + 1 : size]
+                for k in range(q, size - 1):
+                    residual[k] = residual[k + 1]
                 size -= 1
                 continue
         if g and size <= 1:
             if size == 0 or not 0.0 < t[free[0]] < C:
-                is_free[free[:size]] = False
+                for k in range(size):
+                    is_free[free[k]] = False
                 up, down = _pair(A, g, C, t, theta, delta)
                 if up < 0:
                     return 0

@@ -27,7 +27,10 @@ PORTABLE_NOTE = (
     "with few features the programs have many solutions: the search for that of least norm holds one bound "
     "after the other"
 )
-NOTE = "of our time on 60000 digits three fifths is coordinate ascent in the master, a quarter the search"
+NOTE = (
+    "each of our restricted problems is solved exactly, so that the path is the same on every computer: that "
+    "takes twice as long as a solution to the tolerance"
+)
 
 
 def lpboost(

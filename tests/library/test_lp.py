@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from support.margin_problems import problem, solve_along
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernsemble.masters.base import INTERCEPTS
 from kernsemble.masters.least_norm import least_norm_between
@@ -189,6 +190,21 @@ def test_dual_of_least_norm_does_not_see_order_copies_or_solver(rng):
         np.testing.assert_allclose(copied.u, (weighted.u / twice)[rows], atol=1e-10)
         by_highs = HingeLP(y, 0.1, sample_weight=twice, solver="dual-simplex", **settings)
         np.testing.assert_allclose(solve_along(by_highs, H[:, :columns]).u, weighted.u, atol=1e-8)
+
+
+def test_blas_has_one_thread_while_a_program_is_solved(rng, monkeypatch):
+    """Last digits of a product depend on the number of threads, and threads wait for each other."""
+    H, y, _ = problem(3, "long", "signs")
+    seen = []
+
+    def spy(*arguments, **options):
+        seen.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+        return least_norm_between(*arguments, **options)
+
+    monkeypatch.setattr("kernsemble.masters.lp.least_norm_between", spy)
+    with threadpool_limits(2, user_api="blas"):
+        solve_along(HingeLP(y, 1.0, least_norm=True), H)
+    assert set(seen) == {1}
 
 
 def test_solutions_of_least_norm_are_sought_over_distinct_rows(rng, monkeypatch):

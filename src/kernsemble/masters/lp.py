@@ -40,6 +40,7 @@ import numpy as np
 
 from kernsemble.masters.base import INTERCEPTS, Solution
 from kernsemble.masters.least_norm import independent, least_norm_between
+from kernsemble.masters.one_thread import one_thread
 from kernsemble.masters.quadratic import costs
 from kernsemble.masters.sifting import Outputs, Sifting
 
@@ -111,6 +112,7 @@ class _L1Master:
         """Gap of the problem over all hypotheses, the largest of their scores given: u is divided by it."""
         return self.solution.objective - self.solution.dual_objective / max(1.0, score)
 
+    @one_thread
     def solve(self) -> Solution:
         """Re-optimize over all columns added so far, from the last vertex."""
         theta, u, n_iter, message = self._minimize()

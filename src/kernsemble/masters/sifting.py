@@ -34,7 +34,6 @@ from kernsemble.masters.dense_simplex import (
     Vertex,
     minimize,
 )
-from kernsemble.masters.one_thread import one_thread
 from kernsemble.masters.rows import PackedRows, Rows, check_column
 
 _NEAR, _LEAST_NEAR = 3, 300  # rows let in for each column, and at least; and a tenth of all
@@ -139,7 +138,6 @@ class Sifting:
             self.rows[: len(rows)], self.columns[: len(rows)] = rows, columns
             self.inverse[: len(rows), : len(rows)] = inverse
 
-    @one_thread
     def solve(self) -> tuple[np.ndarray, np.ndarray, int, bool]:
         """Return w of the unscaled columns, u of the rows, the pivots, and whether they are optimal."""
         n_pivots, optimal = 0, False

@@ -29,7 +29,7 @@ from kernsemble.trials.evidence import Evidence, IncompleteEvidenceError
 from kernsemble.trials.study import Study
 from kernsemble.trials.trial import Trial
 from linli2005.claims import KERNELS, PERCEPTRONS, STUMPS, z_scores
-from linli2005.facts import BASES, CELLS, UPDATED, USUAL_UPDATES, four_cells, updates_beside_printed
+from linli2005.facts import BASES, CELLS, UPDATED, four_cells, updates_beside_printed
 from linli2005.regularized import UPDATES
 from linli2005.theory import perceptron_weights, stump_weights
 from linli2005.thousand import LEARNERS, SIZES, at_sizes
@@ -377,12 +377,7 @@ def show_updates(study: Study) -> Table:
         for k, rounds in enumerate(study.protocol("updates")["rounds"])
     }
     over = _over(study.evidence("updates"), "error", UPDATED, UPDATES)
-    declared = _over(study.evidence("table1"), "error", UPDATED, PERCEPTRONS[1:])
-    caption = (
-        f"Test error ± standard error. {USUAL_UPDATES}: mean over the {declared} of table I; the others: "
-        f"that mean plus the mean change of the error over {over}, on the same splits. ✓ within two standard "
-        "errors of the printed one."
-    )
+    caption = f"Test error ± standard error over {over}. ✓ within two standard errors of the printed one."
     return _show(study, "updates", ("set", "printed", *UPDATES), places, row, caption)
 
 

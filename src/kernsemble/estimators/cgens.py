@@ -47,7 +47,8 @@ class CGEns(ColumnGenerationClassifier):
     base_options : dict, default=None
         Options of the family, for instance ``{"n_hypotheses": 500}``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        Loss of a sample: max(0, 1 - y f(x)) or its square.
+        Loss of a sample: max(0, 1 - y f(x)) or its square. Of several classes that overlap so much that none
+        is ever the majority, the hinge leaves most without a hypothesis: take the square.
     intercept : {"free", "penalized", "none"}, default="free"
         Whether f has an intercept: unpenalized as in equation (1), penalized as in LIBLINEAR, or none.
         Constant stumps are candidates only without one.
